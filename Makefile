@@ -5,9 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip --disable-pip-version-check --quiet
 
 # What is written in the dialect of the kernels.
-DIALECT := $(addprefix src/sharnir/,kernels programs integrate/stepping viewer/picture/raster \
-	$(addprefix equations/,solution.py projection.py partition.py near_state.py near_lanes.py passage.py powers.py) \
-	$(addprefix dialect/,batch.py rows.py tasks.py double_double.py))
+DIALECT := $(shell find src -type d -name kernels)
 
 .PHONY: demo test test-cpus test-cpus-fast bench lint format docs clean
 

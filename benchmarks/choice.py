@@ -20,7 +20,7 @@ from sharnir.backends.traced import TracedProgram
 from sharnir.choice.calibration import current
 from sharnir.choice.choose import FASTEST, applies
 from sharnir.choice.measure import Call, prepared, race
-from sharnir.equations.constrained import ConstrainedEquations
+from sharnir.equations.motion.constrained import ConstrainedEquations
 from sharnir.machine import processor
 from sharnir.programs.methods import METHODS as TABLE
 from sharnir.reporting.pictures import new_figure

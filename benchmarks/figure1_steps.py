@@ -11,17 +11,17 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sharnir.simulation.systems.systems.motion_system import Setup
+from sharnir.simulation.systems.systems.systems import motion_system
 
 import sharnir as sh
 from sharnir.dialect.native import flat
 from sharnir.errors import SimulationError
+from sharnir.integrate.driver import _Pieces
+from sharnir.integrate.kernels import state as clock
 from sharnir.integrate.methods import integrator
 from sharnir.integrate.request import Request
-from sharnir.integrate.running import _Pieces
-from sharnir.integrate.stepping import state as clock
 from sharnir.reporting.timing import Stopwatch, interleaved
-from sharnir.simulation.motion_system import Setup
-from sharnir.simulation.systems import motion_system
 
 EVALUATIONS = 4
 """Of the derivative in a step of rk4."""

@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
+from sharnir.simulation.systems.systems.motion_system import Setup
+from sharnir.simulation.systems.systems.systems import motion_system
 
 import sharnir as sh
-from sharnir.equations.stabilisation import Stabilisation, with_decay
+from sharnir.equations.motion.stabilisation import Stabilisation, with_decay
 from sharnir.integrate import Trajectory, run
 from sharnir.machine import machine
 from sharnir.reporting.formats import duration, figures
 from sharnir.reporting.table import Table
 from sharnir.reporting.timing import cpu_and_wall
-from sharnir.simulation.motion_system import Setup
-from sharnir.simulation.systems import motion_system
 
 from .harness import results
 from .iftomm_models import Problem, error, parallel_rate, problems

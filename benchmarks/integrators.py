@@ -11,7 +11,7 @@ import numpy as np
 
 import sharnir as sh
 from sharnir.dynamics import Dynamics
-from sharnir.equations.derivative import compiled_derivative
+from sharnir.equations.motion.derivative import compiled_derivative
 from sharnir.integrate.methods import INTEGRATORS, Integrator
 from sharnir.reporting.timing import once
 

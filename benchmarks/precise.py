@@ -15,7 +15,7 @@ import numpy as np
 import sharnir as sh
 from sharnir.backends.link import relink
 from sharnir.backends.run import input_sizes, run_program
-from sharnir.equations.constrained import ConstrainedEquations
+from sharnir.equations.motion.constrained import ConstrainedEquations
 from sharnir.programs import program_for
 from sharnir.programs.methods import METHODS
 

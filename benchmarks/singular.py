@@ -9,7 +9,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import sharnir as sh
-from sharnir.equations.stabilisation import CHOICES
+from sharnir.equations.motion.stabilisation import CHOICES
 from sharnir.integrate import run as integrate
 from sharnir.integrate.traced import from_traced
 from sharnir.machine import machine

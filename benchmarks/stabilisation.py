@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 import sharnir as sh
-from sharnir.equations.stabilisation import CHOICES
+from sharnir.equations.motion.stabilisation import CHOICES
 from sharnir.machine import machine
 from sharnir.reporting.formats import duration
 from sharnir.reporting.table import Table

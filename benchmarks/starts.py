@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import sharnir as sh
-from sharnir.equations.constraint_table import table_of
-from sharnir.equations.held import held_coordinates
-from sharnir.equations.search import closed_position
+from sharnir.equations.assembly.fixed_coordinates import held_coordinates
+from sharnir.equations.assembly.search import closed_position
+from sharnir.equations.rows.constraint_table import table_of
 from sharnir.reporting.table import Table
 
 from .fuzz.seed_files import of_tests

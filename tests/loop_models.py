@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 import sharnir as sh
-from sharnir.equations.constraint_table import ConstraintTable
+from sharnir.equations.rows.constraint_table import ConstraintTable
 from states import random_mass, random_pose
 
 S = sh.samples

@@ -12,8 +12,8 @@ import sharnir as sh
 from sharnir.dialect.jit import host_lanes
 from sharnir.errors import MethodError, StateError
 from sharnir.integrate import side_by_side
-from sharnir.simulation.adaptive_lanes import AdaptiveLanes, suits
-from sharnir.simulation.runs import Runs
+from sharnir.simulation.run.adaptive_lanes import AdaptiveLanes, suits
+from sharnir.simulation.run.runs import Runs
 
 TIMES = np.linspace(0.0, 1.0, 21)
 

@@ -7,7 +7,7 @@ import pytest
 
 import sharnir as sh
 from loop_models import STARTS, placed, table_of
-from sharnir.simulation.runs import Runs
+from sharnir.simulation.run.runs import Runs
 from states import assert_close
 
 S = sh.samples

@@ -10,10 +10,10 @@ import pytest
 import sharnir as sh
 from loop_models import STARTS, S
 from parametric_models import linkage
-from sharnir.equations.body_rows import body_rows_of
-from sharnir.equations.constraint_table import ConstraintTable, table_of
-from sharnir.equations.evaluation import with_bodies
-from sharnir.equations.row_layout import BODY
+from sharnir.equations.rows.body_rows import body_rows_of
+from sharnir.equations.rows.constraint_table import ConstraintTable, table_of
+from sharnir.equations.rows.evaluation import with_bodies
+from sharnir.equations.rows.row_layout import BODY
 from states import assert_close, random_axis, random_mass, random_pose
 from test_constraints import CUT
 

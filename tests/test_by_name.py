@@ -12,8 +12,8 @@ import sharnir as sh
 from joint_table import JOINTS
 from loop_models import beside_itself
 from mechanisms import powered
-from sharnir.simulation.records import Cost
-from sharnir.simulation.trajectories import Rollout
+from sharnir.simulation.results.records import Cost
+from sharnir.simulation.results.trajectories import Rollout
 from states import assert_close
 
 mpl.use("Agg")

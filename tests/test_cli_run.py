@@ -121,7 +121,7 @@ def test_a_motion_that_cannot_be_written_is_1_and_its_summary_is_shown(run, file
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sharnir.simulation.storage.Writer", full)
+    monkeypatch.setattr("sharnir.simulation.results.storage.Writer", full)
     code, out, err = run(file, "--duration", 0.1, "-o", tmp_path / "a.nc")
     assert code == 1 and "integrator  auto" in out and "written" not in out
     assert err.endswith(f"cannot write {tmp_path / 'a.nc'}: [Errno 28] No space left on device\n") and err.count("\n") == 1
@@ -250,6 +250,6 @@ def test_ctrl_c_while_the_command_is_imported_is_said_too():
 
 
 def test_ctrl_c_in_python_is_a_keyboard_interrupt(monkeypatch):
-    monkeypatch.setattr("sharnir.simulation.runs.motion_system", lambda *args, **options: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr("sharnir.simulation.run.runs.motion_system", lambda *args, **options: signal.raise_signal(signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         sh.simulate(hinged(), 1.0)

@@ -12,11 +12,11 @@ import sharnir as sh
 from sharnir.dialect.arithmetic import STEPPING, Options
 from sharnir.dialect.compiler import compile_module
 from sharnir.dialect.native import Loop, flat
+from sharnir.integrate.kernels.advance import Output
+from sharnir.integrate.kernels.events import Events
+from sharnir.integrate.kernels.problem import Problem
+from sharnir.integrate.kernels.state import Run
 from sharnir.integrate.methods import INTEGRATORS
-from sharnir.integrate.stepping.advance import Output
-from sharnir.integrate.stepping.events import Events
-from sharnir.integrate.stepping.problem import Problem
-from sharnir.integrate.stepping.state import Run
 
 
 def data(seed: int) -> samples.Data:
@@ -78,8 +78,8 @@ def test_lanes_are_the_interpreter_lane_by_lane_and_do_not_see_each_other(lanes)
 
 def test_two_functions_of_one_name_are_two():
     """The first version compiled all kernels as one module, where names had to differ."""
-    from sharnir.equations import projection, solution
-    from sharnir.integrate.stepping import problem
+    from sharnir.equations.kernels import projection, solution
+    from sharnir.integrate.kernels import problem
 
     assert projection.project is not problem.project
     groups = (solution.ConstrainedState, projection.Projected)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.equations.conservative import not_conservative
-from sharnir.equations.constraint_table import table_of
+from sharnir.equations.motion.conservative import not_conservative
+from sharnir.equations.rows.constraint_table import table_of
 from states import assert_close
 
 ONCE_MOVING = sh.table([0.0, 1.0, 2.0], [0.0, 0.2, 0.5], outside="error")

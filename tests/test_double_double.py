@@ -15,13 +15,13 @@ from dialect_samples import Roots, find_roots
 from sharnir import samples as S
 from sharnir.backends.llvm.runner import GraphRunner
 from sharnir.backends.traced import TracedProgram
-from sharnir.dialect import double_double as dd
+from sharnir.dialect.double_double_code import OPERATIONS as PAIRWISE
+from sharnir.dialect.double_double_code import PAIRS
+from sharnir.dialect.kernels import double_double as dd
 from sharnir.dialect.native import Loop
-from sharnir.dialect.pairs import OPERATIONS as PAIRWISE
-from sharnir.dialect.pairs import PAIRS
 from sharnir.dialect.storage import allocate
-from sharnir.equations.derivative import trace_derivative
-from sharnir.equations.solution import ConstrainedState, solve
+from sharnir.equations.kernels.solution import ConstrainedState, solve
+from sharnir.equations.motion.derivative import trace_derivative
 from sharnir.kernels.constrained import EXACT
 from sharnir.trace import Graph
 from sharnir.trace.functions import apply

@@ -7,9 +7,9 @@ import pytest
 
 import sharnir as sh
 from loop_models import placed
-from sharnir.equations.constrained import ConstrainedEquations
-from sharnir.equations.share import closed_structure
-from sharnir.equations.sparse import SparseEquations
+from sharnir.equations.motion.constrained import ConstrainedEquations
+from sharnir.equations.motion.share import closed_structure
+from sharnir.equations.motion.sparse import SparseEquations
 from sharnir.programs.methods import METHODS
 from states import assert_close
 

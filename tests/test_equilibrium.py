@@ -10,7 +10,7 @@ import pytest
 import sharnir as sh
 from mechanisms import floating
 from sharnir.analysis.force_derivatives import ForceDerivatives
-from sharnir.equations.constraint_table import table_of
+from sharnir.equations.rows.constraint_table import table_of
 
 G = 9.81
 

@@ -9,7 +9,7 @@ import stat
 import pytest
 
 import sharnir as sh
-from sharnir.reporting.whole_file import whole_file
+from sharnir.reporting.atomic_write import whole_file
 
 POSIX = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links and pipes of POSIX")
 

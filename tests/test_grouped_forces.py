@@ -11,7 +11,7 @@ from sharnir.backends.link import relink
 from sharnir.backends.loops import grouped_forces
 from sharnir.backends.run import run_program
 from sharnir.dialect.cache import Cache
-from sharnir.equations.conservative import not_conservative
+from sharnir.equations.motion.conservative import not_conservative
 from sharnir.model.motion import Motion
 from sharnir.programs import PROGRAMS
 from sharnir.trace import Expression, Graph, tangent

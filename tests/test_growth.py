@@ -9,7 +9,7 @@ import pytest
 from benchmarks.iftomm_models import parallel_rate
 
 import sharnir as sh
-from sharnir.equations.sparse import SparseEquations
+from sharnir.equations.motion.sparse import SparseEquations
 from states import assert_close
 from work import lines
 

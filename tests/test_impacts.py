@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.equations.impact import SlipRows, complementary
+from sharnir.equations.motion.impact import SlipRows, complementary
 from states import assert_close
 
 G = 9.81

@@ -11,7 +11,7 @@ import pytest
 import sharnir as sh
 from mechanisms import floating
 from pinocchio_models import random_pair
-from sharnir.equations.exponential import SMALL, angle_of, shift_of, turn_of, velocity_of
+from sharnir.equations.assembly.exponential import SMALL, angle_of, shift_of, turn_of, velocity_of
 from states import EPS, assert_close, derivative
 from test_retraction import on_sphere
 

@@ -19,9 +19,9 @@ from sharnir.dialect.native import from_python as native_function
 from sharnir.errors import IntegrationError, StateError
 from sharnir.integrate import Event, System, buffers, from_python, from_traced, run
 from sharnir.integrate import run as run_function
+from sharnir.integrate.driver import _Pieces
+from sharnir.integrate.kernels import state as s
 from sharnir.integrate.methods import INTEGRATORS
-from sharnir.integrate.running import _Pieces
-from sharnir.integrate.stepping import state as s
 
 PARAMETERS = np.array([9.81, 0.8])
 
@@ -185,8 +185,8 @@ def test_pauses_change_nothing_to_the_last_bit(method, crossings, monkeypatch):
     for wanted in (None, times):
         whole = run(crossings, [1, 0], 0, 7, method, times=wanted, **options(method))
         with monkeypatch.context() as patch:
-            patch.setattr("sharnir.integrate.running.PIECE", 0.0)
-            patch.setattr("sharnir.integrate.running.ROWS", 4)
+            patch.setattr("sharnir.integrate.driver.PIECE", 0.0)
+            patch.setattr("sharnir.integrate.driver.ROWS", 4)
             pieces = run(crossings, [1, 0], 0, 7, method, times=wanted, **options(method))
         assert np.array_equal(whole.t, pieces.t) and whole.x.tobytes() == pieces.x.tobytes()
         assert [(e.t, e.index) for e in whole.events] == [(e.t, e.index) for e in pieces.events]
@@ -369,7 +369,7 @@ def test_runs_of_several_threads_do_not_disturb_each_other():
 
 
 def test_the_status_names_of_a_run_are_all_told():
-    from sharnir.integrate.running import STATUS
+    from sharnir.integrate.driver import STATUS
 
     assert set(STATUS) == {s.DONE, s.EVENT_STOP, s.STEP_TOO_SMALL, s.NOT_FINITE, s.NO_CONVERGENCE, s.UNDEFINED}
 

@@ -16,13 +16,13 @@ import pytest
 
 import sharnir as sh
 from sharnir.dialect.jit import in_background
-from sharnir.equations.constraint_table import table_of
-from sharnir.equations.many_starts import assembled_starts
-from sharnir.equations.start import Asked
+from sharnir.equations.assembly.many_starts import assembled_starts
+from sharnir.equations.assembly.start import Asked
+from sharnir.equations.rows.constraint_table import table_of
 from sharnir.reporting.progress import heard_by
-from sharnir.simulation.adaptive_lanes import AdaptiveLanes
-from sharnir.simulation.runs import Runs
-from sharnir.studies import execution
+from sharnir.simulation.run.adaptive_lanes import AdaptiveLanes
+from sharnir.simulation.run.runs import Runs
+from sharnir.studies.compute import execution
 
 BEGIN = """
 import numpy as np, os, sharnir as sh

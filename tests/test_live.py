@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.equations.constraint_table import table_of
+from sharnir.equations.rows.constraint_table import table_of
 from sharnir.model.quaternions import quaternions_of
 from sharnir.viewer.build import scene_of
 from sharnir.viewer.live.batches import part_batches, span_batches, turns_from_z

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.simulation.netcdf import CHECKSUM_BYTES, COUNT_AT, Reader, Writer
-from sharnir.simulation.storage import motion
+from sharnir.simulation.results.netcdf import CHECKSUM_BYTES, COUNT_AT, Reader, Writer
+from sharnir.simulation.results.storage import motion
 from work import counted
 
 pytestmark = pytest.mark.xdist_group("integrators")

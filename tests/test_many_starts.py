@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.equations import start
-from sharnir.equations.constraint_table import ConstraintTable, table_of
-from sharnir.equations.many_starts import assembled_starts
-from sharnir.equations.start import Asked, assemble_start
+from sharnir.equations.assembly import start
+from sharnir.equations.assembly.many_starts import assembled_starts
+from sharnir.equations.assembly.start import Asked, assemble_start
+from sharnir.equations.rows.constraint_table import ConstraintTable, table_of
 from states import assert_close
 
 MODELS = {
@@ -31,7 +31,9 @@ def alone(monkeypatch) -> list[np.ndarray]:
     """Positions that were searched for one by one."""
     seen = []
     search = start.closed_start
-    monkeypatch.setattr("sharnir.equations.many_starts.closed_start", lambda *given: seen.append(given[2]) or search(*given))
+    monkeypatch.setattr(
+        "sharnir.equations.assembly.many_starts.closed_start", lambda *given: seen.append(given[2]) or search(*given)
+    )
     return seen
 
 

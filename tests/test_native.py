@@ -17,7 +17,7 @@ from joint_table import JOINTS, alone
 from mjcf_models import COPIES, COUPLED, SLIDER, WALKER
 from mujoco_pairs import write
 from native_models import FORCES, WRITABLE_JOINTS, assert_same, assert_same_numbers, on_base
-from sharnir.equations.constraint_table import ConstraintTable
+from sharnir.equations.rows.constraint_table import ConstraintTable
 from sharnir.io.native import document
 from sharnir.model.constraints.base import ConstraintElement
 from sharnir.model.element import element, element_field

@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 import sharnir as sh
-from sharnir.studies.convergence import _best_so_far
-from sharnir.studies.gradients import slope, stencil
-from sharnir.studies.searches import METHODS
+from sharnir.studies.optimize.convergence import _best_so_far
+from sharnir.studies.optimize.gradients import slope, stencil
+from sharnir.studies.optimize.searches import METHODS
 from states import assert_close
 
 mpl.use("Agg")

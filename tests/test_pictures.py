@@ -11,8 +11,8 @@ from sharnir.viewer import solids
 from sharnir.viewer.build import scene_of
 from sharnir.viewer.camera import Camera, camera_for
 from sharnir.viewer.moments import at_times
+from sharnir.viewer.picture.kernels.scan import scan
 from sharnir.viewer.picture.look import picture
-from sharnir.viewer.picture.raster.scan import scan
 from sharnir.viewer.picture.renderer import Renderer
 from sharnir.viewer.picture.themes import linear, theme_of
 from sharnir.viewer.scene import GROUND, Anchor, Geometry, Line, Part, Scene, Span

@@ -11,10 +11,10 @@ import pytest
 
 import sharnir as sh
 from joint_table import JOINTS, alone
-from sharnir.simulation.charts import DASHES, MARKED, charts
-from sharnir.simulation.panels import FEW, MANY, TITLES, panels
-from sharnir.simulation.plotly_plots import thinned
-from sharnir.simulation.quantities import names_of, quantity, understood
+from sharnir.simulation.results.charts import DASHES, MARKED, charts
+from sharnir.simulation.results.panels import FEW, MANY, TITLES, panels
+from sharnir.simulation.results.plotly_plots import thinned
+from sharnir.simulation.results.quantities import names_of, quantity, understood
 from states import assert_close
 
 mpl.use("Agg")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.equations.derivative import compiled_derivative
+from sharnir.equations.motion.derivative import compiled_derivative
 
 RUN = {"integrator": "rk4", "step": 1e-3, "output": None, "every": 100}
 

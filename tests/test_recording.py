@@ -14,8 +14,8 @@ import pytest
 
 import sharnir as sh
 from browser import wait_for
-from sharnir.simulation import recording
-from sharnir.simulation.netcdf import Writer
+from sharnir.simulation.results.netcdf import Writer
+from sharnir.simulation.run import recording
 
 pytestmark = pytest.mark.xdist_group("integrators")
 
@@ -35,7 +35,7 @@ def at_once(monkeypatch):
     """Rows are written at every pause of the integrator, and there is one whenever its buffer of sixteen rows is full."""
     monkeypatch.setattr(recording, "INTERVAL", 0.0)
     monkeypatch.setattr(recording, "SHARE", 0.0)
-    monkeypatch.setattr("sharnir.integrate.running.ROWS", 16)
+    monkeypatch.setattr("sharnir.integrate.driver.ROWS", 16)
 
 
 def loaded():
@@ -134,8 +134,8 @@ def full(folder, monkeypatch):
     def write(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sharnir.simulation.storage.Writer", write)
-    monkeypatch.setattr("sharnir.simulation.tables.csv.writer", write)
+    monkeypatch.setattr("sharnir.simulation.results.storage.Writer", write)
+    monkeypatch.setattr("sharnir.simulation.results.tables.csv.writer", write)
 
 
 def a_folder(folder, monkeypatch):

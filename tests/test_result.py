@@ -13,7 +13,7 @@ import xarray as xr
 
 import sharnir as sh
 from mechanisms import floating, floating_start, powered
-from sharnir.simulation.storage import check_writable
+from sharnir.simulation.results.storage import check_writable
 from states import assert_close
 
 mpl.use("Agg")
@@ -180,7 +180,7 @@ def test_saving_is_part_of_the_run(tmp_path):
 
 def test_what_cannot_be_written_is_said_before_the_run(tmp_path, monkeypatch):
     runs = []
-    monkeypatch.setattr("sharnir.simulation.runs.run", lambda *args, **options: runs.append(1))
+    monkeypatch.setattr("sharnir.simulation.run.runs.run", lambda *args, **options: runs.append(1))
 
     def refused(path, says):
         with pytest.raises(sh.StateError, match=says):
@@ -202,7 +202,7 @@ def test_a_disk_that_fills_up_leaves_no_half_file(free, tmp_path, monkeypatch):
         assert [name.startswith(".run-") for name in os.listdir(tmp_path)] == [True]
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sharnir.simulation.netcdf.Writer.append", full)
+    monkeypatch.setattr("sharnir.simulation.results.netcdf.Writer.append", full)
     with pytest.raises(sh.StateError, match="No space left"):
         free.save(tmp_path / "run.nc")
     assert not os.listdir(tmp_path)

@@ -10,9 +10,9 @@ from loop_models import placed
 from mechanisms import floating
 from sharnir.dialect.cache import Cache
 from sharnir.dialect.jit import host_lanes
-from sharnir.equations import constrained
-from sharnir.equations.normalization import normalize, normalized_rows
-from sharnir.equations.retraction import displacement, native_displacement, native_retract, retract
+from sharnir.equations.motion import constrained
+from sharnir.equations.motion.normalization import normalize, normalized_rows
+from sharnir.equations.motion.retraction import displacement, native_displacement, native_retract, retract
 from sharnir.trace import Expression, Graph
 from states import EPS, assert_close
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.simulation.runs import Runs
+from sharnir.simulation.run.runs import Runs
 
 
 def pendulum() -> sh.Model:

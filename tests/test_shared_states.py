@@ -13,11 +13,11 @@ import sharnir as sh
 from sharnir.backends import threaded
 from sharnir.backends.division import bands, divide, subtree_sizes
 from sharnir.backends.run import run_program
-from sharnir.backends.team import Team
+from sharnir.backends.thread_team import Team
 from sharnir.dialect.cache import Cache
+from sharnir.dialect.kernels.tasks import lead
 from sharnir.dialect.native import Native, from_python
 from sharnir.dialect.storage import allocate
-from sharnir.dialect.tasks import lead
 from sharnir.kernels.kane import diagonal_M3
 from sharnir.programs import PROGRAMS
 from sharnir.programs.sharing import SHARING

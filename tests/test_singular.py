@@ -8,12 +8,12 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from sharnir.simulation.systems.systems.motion_system import Setup
+from sharnir.simulation.systems.systems.systems import motion_system
 
 import sharnir as sh
 from sharnir import Ball, Model, Pose, Revolute, Rotation
 from sharnir import samples as S
-from sharnir.simulation.motion_system import Setup
-from sharnir.simulation.systems import motion_system
 from sharnir.trace.functions import sin
 
 ROUND = (0.01, 1.0 / 12.0, 1.0 / 12.0)
@@ -91,7 +91,7 @@ def test_without_stabilisation_a_run_says_that_it_does_not_pass():
 
 
 def test_a_model_too_large_for_it_says_so(monkeypatch):
-    monkeypatch.setattr("sharnir.equations.singular.DENSE", 10)
+    monkeypatch.setattr("sharnir.equations.singular.singular.DENSE", 10)
     r = sh.simulate(S.n_four_bar(2), 1.5, **S.n_four_bar_start(2))
     assert r.cost.exact_evaluations == 0
     assert (

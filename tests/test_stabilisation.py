@@ -7,15 +7,15 @@ from functools import cache
 
 import numpy as np
 import pytest
+from sharnir.simulation.systems.systems.motion_system import Setup
+from sharnir.simulation.systems.systems.systems import motion_system
 
 import sharnir as sh
 from loop_models import STARTS, placed
 from sharnir.cli.main import main
 from sharnir.dynamics import Dynamics
-from sharnir.equations.stabilisation import CHOICES, Stabilisation
+from sharnir.equations.motion.stabilisation import CHOICES, Stabilisation
 from sharnir.io.native import dumps, loads
-from sharnir.simulation.motion_system import Setup
-from sharnir.simulation.systems import motion_system
 from states import assert_close
 
 pytestmark = pytest.mark.xdist_group("integrators")
@@ -238,7 +238,7 @@ def test_interpreter_loops_forms_and_one_graph_agree(choice, monkeypatch):
     assert expected.cost.backend == "llvm"
     ways = [{"method": "maggi"}, {"method": "separate"}, {"method": "composite", "backend": "python"}]
     found = [sh.simulate(S.governor(closed=True), 0.03, **start, **way, **run) for way in ways]
-    monkeypatch.setattr("sharnir.equations.constrained.LIMIT", 10)
+    monkeypatch.setattr("sharnir.equations.motion.constrained.LIMIT", 10)
     found.append(sh.simulate(S.governor(closed=True), 0.03, **start, method="composite", **run))
     form = sh.Dynamics(S.governor(closed=True), "maggi").backend
     assert [r.cost.backend for r in found] == [form, "llvm", "python", "loops"]

@@ -10,7 +10,8 @@ from benchmarks import starts
 
 import sharnir as sh
 from loop_models import table_of
-from sharnir.equations import constraint_table, least_motion
+from sharnir.equations.assembly import least_motion
+from sharnir.equations.rows import constraint_table
 from sharnir.viewer.build import position_of
 from states import assert_close
 from work import counted

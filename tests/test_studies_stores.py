@@ -18,15 +18,15 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy import stats
+from sharnir.studies.design.design.design import design_of
 
 import sharnir as sh
 from browser import wait_for
-from sharnir.studies.design import design_of
-from sharnir.studies.identity import _model as model_digest
-from sharnir.studies.identity import fingerprint
-from sharnir.studies.store import Folder
-from sharnir.studies.transport import packed, unpacked
-from sharnir.studies.worker import Task
+from sharnir.studies.compute.identity import _model as model_digest
+from sharnir.studies.compute.identity import fingerprint
+from sharnir.studies.compute.store import Folder
+from sharnir.studies.compute.transport import packed, unpacked
+from sharnir.studies.compute.worker import Task
 from study_cases import OUTPUTS, OVER, RUN, same, spring_pendulum
 
 

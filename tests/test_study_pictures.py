@@ -16,16 +16,16 @@ from matplotlib.contour import QuadContourSet
 from matplotlib.tri import TriContourSet
 
 from sharnir.errors import StateError
-from sharnir.studies.columns import inputs_of, outputs_of, read_table
-from sharnir.studies.drawing import FAILED
-from sharnir.studies.page import study_page
-from sharnir.studies.page_data import NODES, RUNS
-from sharnir.studies.parallel import COLUMNS, LINES, NO_VALUE, parallel_coordinates
-from sharnir.studies.pictures import plot_study
-from sharnir.studies.sampling import thinned_grid
-from sharnir.studies.scales import scale_of, texts
-from sharnir.studies.scatter import scatter_matrix
-from sharnir.studies.surface import response_surface
+from sharnir.studies.pictures.columns import inputs_of, outputs_of, read_table
+from sharnir.studies.pictures.drawing import FAILED
+from sharnir.studies.pictures.page import study_page
+from sharnir.studies.pictures.page_data import NODES, RUNS
+from sharnir.studies.pictures.parallel import COLUMNS, LINES, NO_VALUE, parallel_coordinates
+from sharnir.studies.pictures.pictures import plot_study
+from sharnir.studies.pictures.sampling import thinned_grid
+from sharnir.studies.pictures.scales import scale_of, texts
+from sharnir.studies.pictures.scatter import scatter_matrix
+from sharnir.studies.pictures.surface import response_surface
 
 mpl.use("Agg")
 HOSTILE = "<b>Ω $x_1$</b> of the front  wheel"

@@ -9,7 +9,7 @@ import pytest
 
 import sharnir as sh
 from sharnir.viewer import server as servers
-from sharnir.viewer.gate import Gate, is_loopback
+from sharnir.viewer.access_control import Gate, is_loopback
 from sharnir.viewer.server import UPGRADE, address, close_server, open_server
 
 HERE = Gate("127.0.0.1")

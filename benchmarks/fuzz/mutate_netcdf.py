@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sharnir.simulation.netcdf import Reader, Variables, Writer
+from sharnir.simulation.results.netcdf import Reader, Variables, Writer
 
 from .hostile import hostile
 

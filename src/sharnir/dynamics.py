@@ -10,7 +10,7 @@ import numpy as np
 
 from .backends.counting import Count
 from .backends.fast_path import FastPath
-from .equations.constrained import ConstrainedEquations
+from .equations.motion.constrained import ConstrainedEquations
 from .errors import MethodError, brief, known
 from .forms.solution import Solution
 from .model.model import Model

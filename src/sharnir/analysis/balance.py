@@ -15,9 +15,9 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.closure import assembled_positions
-from ..equations.constraint_table import ConstraintTable
-from ..equations.retraction import retract
+from ..equations.assembly.loop_closure import assembled_positions
+from ..equations.motion.retraction import retract
+from ..equations.rows.constraint_table import ConstraintTable
 from ..errors import AssemblyError, SingularError
 from .bounded_step import RANK, null_space
 from .force_derivatives import force_derivatives

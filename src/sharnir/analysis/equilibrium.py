@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.constraint_table import table_of
-from ..equations.held import Held
-from ..equations.retraction import retract
-from ..equations.search import closed_position
+from ..equations.assembly.fixed_coordinates import Held
+from ..equations.assembly.search import closed_position
+from ..equations.motion.retraction import retract
+from ..equations.rows.constraint_table import table_of
 from ..errors import AssemblyError, EquilibriumError, SingularError, StateError
 from ..model.model import Model
 from ..model.states import check_model, check_state, check_tau

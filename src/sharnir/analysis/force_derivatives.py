@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.constraint_table import ConstraintTable
+from ..equations.rows.constraint_table import ConstraintTable
 from ..solvers.tree import TreeSolver
 from .tangent import rate_matrix
 

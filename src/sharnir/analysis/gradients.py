@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..dynamics import Dynamics
-from ..equations.evaluation import state_inputs, with_bodies
+from ..equations.rows.evaluation import state_inputs, with_bodies
 from ..trace import Expression, Graph, Number, tangent
 
 Gradients = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.closure import assembled_positions
-from ..equations.constraint_table import table_of
+from ..equations.assembly.loop_closure import assembled_positions
+from ..equations.rows.constraint_table import table_of
 from ..errors import UnreachableError
 from ..model.model import Model
 from ..model.states import check_model, check_state

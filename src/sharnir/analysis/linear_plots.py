@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from ..errors import StateError, brief
 from ..model.references import listed_names
+from ..reporting.atomic_write import target_of
 from ..reporting.pictures import COLOURS, GREY, check_picture_suffix, new_figure, plain_axes, save_picture
-from ..reporting.whole_file import target_of
 from ..types import real_array
 from .modes import ZERO, Mode
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..dynamics import Dynamics
-from ..equations.start import as_guess, assemble_start
+from ..equations.assembly.start import as_guess, assemble_start
 from ..errors import LinearizationWarning, SingularError
 from ..model.model import Model
 from ..model.states import check_model, check_state, check_tau

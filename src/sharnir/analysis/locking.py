@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.constraint_table import Numbers
+from ..equations.rows.constraint_table import Numbers
 from ..errors import FlexibilityWarning
 from ..model.flexible import FlexibleBeam
 from .tangent import rate_matrix

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..dynamics import Dynamics
-from ..equations.constraint_table import table_of
+from ..equations.rows.constraint_table import table_of
 from ..errors import FlexibilityWarning, SharnirError
 from ..model.copying import with_flexible
 from ..model.flexible import Flexible, FlexibleBeam

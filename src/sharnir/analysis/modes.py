@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..dynamics import Dynamics
-from ..equations.start import assemble
+from ..equations.assembly.start import assemble
 from ..errors import NOT_A_NUMBER, StateError, brief
 from ..model.services import service
 from ..types import FilePath

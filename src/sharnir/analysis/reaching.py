@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.closure import assembled_positions
-from ..equations.constraint_table import ConstraintTable
-from ..equations.retraction import retract
+from ..equations.assembly.loop_closure import assembled_positions
+from ..equations.motion.retraction import retract
+from ..equations.rows.constraint_table import ConstraintTable
 from ..errors import AssemblyError, SingularError
 from .bounded_step import bounded_step
 from .limits import Limits

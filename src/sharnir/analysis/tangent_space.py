@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr
 
-from ..equations.constraint_table import ConstraintTable, Numbers
+from ..equations.rows.constraint_table import ConstraintTable, Numbers
 from ..errors import MethodError, SingularError, brief, choices
 from ..model.model import Model
 from ..model.references import is_name_in, listed_names

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.evaluation import evaluate
-from ..equations.normalization import is_redundant
+from ..equations.motion.normalization import is_redundant
+from ..equations.rows.evaluation import evaluate
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, tangent
 from .gradients import gradients

@@ -10,10 +10,9 @@ import numpy as np
 from ..dialect.cache import Cache
 from ..errors import MethodError
 from ..model.structure import Structure
-from ..programs import PROGRAMS, program_for
+from ..programs import FORCE_REPORT, PROGRAMS, program_for
 from ..programs.methods import SMALLEST
 from ..trace import GraphTooLarge
-from .force_report import FORCE_REPORT
 from .runner import PythonRunner
 from .traced import TracedProgram, trace_program
 

@@ -1,8 +1,8 @@
 """Derivatives of dynamics as expression graphs.
 
-By the kernels (`programs/derivatives.py`) on symbols; or, for joints whose columns are any function of q, by differentiating the
-graph of inverse dynamics. Forward dynamics is never differentiated itself. From f(q, v, a) = τ at the accelerations a that τ
-causes,
+By the kernels (`programs/kernels/derivatives.py`) on symbols; or, for joints whose columns are any function of q, by
+differentiating the graph of inverse dynamics. Forward dynamics is never differentiated itself. From f(q, v, a) = τ at the
+accelerations a that τ causes,
 
     ∂a/∂x = −M⁻¹ ∂f/∂x,      ∂a/∂τ = M⁻¹                                                        (docs/theory/derivatives.md)
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from ..dialect.arithmetic import STEPPING
 from ..dialect.cache import Cache
+from ..dialect.double_double_code import PAIRS
 from ..dialect.jit import host_lanes
+from ..dialect.kernels.rows import Copied, Gathered, Scattered, copy_rows, gather, scatter
 from ..dialect.native import Loop, Native, address
-from ..dialect.pairs import PAIRS
-from ..dialect.rows import Copied, Gathered, Scattered, copy_rows, gather, scatter
 from ..model.forces.groups import Group, joined
 from .llvm.runner import GraphRunner
 from .traced import TracedProgram

@@ -9,11 +9,11 @@ import numpy as np
 
 from ..dialect.arithmetic import STEPPING
 from ..dialect.cache import Cache
+from ..dialect.kernels.rows import Looked, look_at
 from ..dialect.native import Loop, Native, address
-from ..dialect.rows import Looked, look_at
 from ..model.forces.layout import WIDTH, Layout
 from ..model.structure import Structure
-from .force_report import FORCE_REPORT
+from ..programs import FORCE_REPORT
 from .grouped import GroupedCode
 from .runner import Interface, Runner
 

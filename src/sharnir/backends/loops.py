@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..dialect.arithmetic import STEPPING, Options
-from ..dialect.batch import Batch, run_batch
 from ..dialect.cache import Cache
+from ..dialect.double_double_code import PAIRS
 from ..dialect.jit import host_lanes
+from ..dialect.kernels.batch import Batch, run_batch
+from ..dialect.kernels.rows import Scattered, scatter
 from ..dialect.native import Loop, Native, address, calls
-from ..dialect.pairs import PAIRS
-from ..dialect.rows import Scattered, scatter
 from ..dialect.storage import allocate, resolve
 from ..errors import MethodError
 from ..kernels.joint_stage import Joints
@@ -29,7 +29,7 @@ from .llvm.runner import share
 from .parametric_data import FilledData
 from .run import COMPUTED
 from .runner import Interface
-from .team import Team
+from .thread_team import Team
 from .threaded import shared_steps
 from .user_functions import UserFunctions
 

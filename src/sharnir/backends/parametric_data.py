@@ -8,8 +8,8 @@ import numpy as np
 
 from ..dialect.arithmetic import STEPPING
 from ..dialect.cache import Cache
+from ..dialect.kernels.rows import Copied, copy_rows
 from ..dialect.native import Loop, Native, address
-from ..dialect.rows import Copied, copy_rows
 from ..model.structure import Structure
 from .llvm.runner import GraphRunner
 from .traced import TracedProgram

@@ -13,7 +13,7 @@ from ..dialect.storage import allocate
 from ..kernels.joint_stage import Joints
 from ..kernels.tree import Tree
 from ..model.structure import Structure
-from ..programs.parallel import Part
+from ..programs.kernels.parallel import Part
 from ..programs.program import Program
 from ..programs.sharing import BODIES, ONCE, SHARING, TRUNK, Sharing, Stage
 from ..types import IntArray

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..backends.compiled_programs import BODIES, CompiledPrograms
 from ..backends.traced import TracedProgram, trace_program
-from ..equations.constrained import ConstrainedEquations
+from ..equations.motion.constrained import ConstrainedEquations
 from ..errors import known
 from ..model.model import Model
 from ..model.structure import Structure
@@ -168,5 +168,5 @@ def _key(programs: CompiledPrograms, names: list[str], calibration: Calibration)
 def _texts() -> str:
     package = Path(__file__).parents[1]
     folders = (package / "kernels", package / "programs", package / "choice")
-    files = [path for folder in folders for path in sorted(folder.glob("*.py"))]
+    files = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.tree import Tree
 
-from ..equations.constraint_table import table_of
+from ..equations.rows.constraint_table import table_of
 from ..errors import AssemblyError, SingularError
 from ..io.load import load
 from ..model.body import GROUND, Body

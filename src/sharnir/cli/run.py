@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..equations.held import held_coordinates
-from ..equations.stabilisation import CHOICES, DECAYING
+from ..equations.assembly.fixed_coordinates import held_coordinates
+from ..equations.motion.stabilisation import CHOICES, DECAYING
 from ..errors import SaveError, SimulationError
 from ..integrate.methods import INTEGRATORS
 from ..integrate.methods import integrator as integrator_named
@@ -18,12 +18,12 @@ from ..io.load import load
 from ..model.model import Model
 from ..model.settings import overridden
 from ..programs.methods import METHODS
-from ..simulation.checks import MAX_TIMES
-from ..simulation.plots import check_plot_file
-from ..simulation.quantities import understood
-from ..simulation.result import Result
-from ..simulation.run import simulate
-from ..simulation.storage import check_result_file
+from ..simulation.results.plots import check_plot_file
+from ..simulation.results.quantities import understood
+from ..simulation.results.result import Result
+from ..simulation.results.storage import check_result_file
+from ..simulation.run.checks import MAX_TIMES
+from ..simulation.run.simulate import simulate
 from ..solvers.formulation import BACKENDS
 from ..viewer.page.files import check_page_file
 from .parameters import initial_states, set_values

@@ -10,14 +10,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SharnirError, StateError, StudyError
+from ..reporting.atomic_write import check_suffix
 from ..reporting.formats import count, duration, figures
-from ..reporting.whole_file import check_suffix
-from ..simulation.storage import check_result_file
-from ..studies.captions import runs as in_words
+from ..simulation.results.storage import check_result_file
+from ..studies.design.file import read_study
 from ..studies.export import write_csv, write_netcdf
-from ..studies.file import read_study
-from ..studies.page import SUFFIXES
-from ..studies.pictures import plot_study
+from ..studies.pictures.captions import runs as in_words
+from ..studies.pictures.page import SUFFIXES
+from ..studies.pictures.pictures import plot_study
 from ..studies.study import open_study, study
 from ..studies.summary import Counts, counted, summary
 from .usage import INTERRUPTED, UsageError, check_file, check_picture, check_usage

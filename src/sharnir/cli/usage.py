@@ -38,7 +38,7 @@ def check_name(option: str, name: str, names: Iterable[str]) -> None:
 
 def check_file(option: str, path: Path) -> None:
     """Whether it can be written."""
-    from ..simulation.storage import check_writable  # imports numpy, which help does without
+    from ..simulation.results.storage import check_writable  # imports numpy, which help does without
 
     check_usage(option, check_writable, path)
 

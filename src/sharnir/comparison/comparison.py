@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from ..errors import FormatError, MethodError, brief, known
 from ..model.model import Model
 from ..model.references import is_name_in
-from ..reporting.whole_file import file_path, whole_file
-from ..simulation.storage import check_writable
+from ..reporting.atomic_write import file_path, whole_file
+from ..simulation.results.storage import check_writable
 from .row import Row
 
 if TYPE_CHECKING:

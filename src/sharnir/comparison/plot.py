@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import StateError
 from ..reporting.pictures import check_picture_suffix, new_figure, save_picture
-from ..simulation.storage import check_writable
+from ..simulation.results.storage import check_writable
 from .charts import BACKENDS, GREY, Chart, charts, log_ticks
 from .summary import mechanism
 

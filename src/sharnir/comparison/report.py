@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..reporting.formats import duration, error, plural
 from ..reporting.pages import SIZE, page, write_page
-from ..simulation.storage import check_writable
+from ..simulation.results.storage import check_writable
 from .charts import charts
 from .page_charts import figure
 from .summary import conclusions, footnotes, mechanism, without_answer

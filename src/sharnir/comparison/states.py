@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.retraction import retract as moved
+from ..equations.motion.retraction import retract as moved
 from ..errors import AssemblyError
 from ..model.model import Model
 

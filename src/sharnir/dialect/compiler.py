@@ -13,9 +13,9 @@ from typing import Any
 from ..errors import DialectError
 from .arithmetic import Arithmetic, Mismatch, Options
 from .arrays import Array
+from .double_double_code import PairArithmetic, PairWriter, prelude
 from .frame import Frame
 from .names import weight
-from .pairs import PairArithmetic, PairWriter, prelude
 from .patterns import flatten, leaf_types, rebuild, returned_type
 from .sincos import UNLIKELY
 from .source import closure, refuse

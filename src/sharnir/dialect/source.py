@@ -86,4 +86,4 @@ def _file_text(path: str) -> str:
 @cache
 def translators() -> str:
     """A digest of the compiler's own text: code made by another version of it is not this code."""
-    return digest(*(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))))
+    return digest(*(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.rglob("*.py"))))

@@ -1,7 +1,7 @@
 """Time integration of ordinary differential equations; knows no mechanics."""
 
+from .driver import run
 from .methods import INTEGRATORS, Integrator, integrators
-from .running import run
 from .system import Buffers, System, buffers, from_python
 from .traced import from_traced
 from .trajectory import Event, EventRecord, Statistics, Switch, Trajectory

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .stepping import state as s
-from .stepping.control import SLOW, WINDOW
+from .kernels import state as s
+from .kernels.control import SLOW, WINDOW
 from .switching import UNWATCHED
 from .system import System
 

@@ -10,11 +10,11 @@ import numpy as np
 from ..dialect.arithmetic import STEPPING
 from ..dialect.cache import Cache
 from ..dialect.native import Loop
+from .kernels.advance import Output
+from .kernels.events import Events
+from .kernels.problem import Problem
+from .kernels.state import Run
 from .methods import Integrator
-from .stepping.advance import Output
-from .stepping.events import Events
-from .stepping.problem import Problem
-from .stepping.state import Run
 
 
 def driver(entry: Callable[..., int], groups: tuple[Any, ...], store: Cache | None = None) -> Callable[[], int]:

@@ -10,14 +10,14 @@ import numpy as np
 
 from ..errors import MethodError, brief, unknown
 from ..reporting.table import PrintedList
-from .stepping.adams import AdamsMemory, adams
-from .stepping.dop853 import DOP853_SIZES, DOP853_TABLEAU, dop853
-from .stepping.dopri5 import DOPRI5_SIZES, DOPRI5_TABLEAU, dopri5
-from .stepping.euler import euler
-from .stepping.midpoint import MidpointMemory, midpoint
-from .stepping.radau import RadauMemory, radau
-from .stepping.rk4 import rk4
-from .stepping.runge_kutta import Stages
+from .kernels.adams import AdamsMemory, adams
+from .kernels.dop853 import DOP853_SIZES, DOP853_TABLEAU, dop853
+from .kernels.dopri5 import DOPRI5_SIZES, DOPRI5_TABLEAU, dopri5
+from .kernels.euler import euler
+from .kernels.midpoint import MidpointMemory, midpoint
+from .kernels.radau import RadauMemory, radau
+from .kernels.rk4 import rk4
+from .kernels.runge_kutta import Stages
 
 
 class Nothing(NamedTuple):

@@ -13,15 +13,15 @@ from ..dialect.cache import Cache
 from ..dialect.native import Loop, calls
 from ..dialect.storage import allocate
 from ..reporting.progress import ProgressBar
+from .driver import next_piece
+from .kernels import lane_scheduler
+from .kernels import state as s
+from .kernels.lanes import Vector, dop853_lanes, dopri5_lanes
+from .kernels.problem import Problem
+from .kernels.state import NODES, Run
+from .kernels.stiffness import NEVER
 from .methods import integrator
 from .request import checked_times
-from .running import next_piece
-from .stepping import queue
-from .stepping import state as s
-from .stepping.lanes import Vector, dop853_lanes, dopri5_lanes
-from .stepping.problem import Problem
-from .stepping.state import NODES, Run
-from .stepping.stiffness import NEVER
 from .switching import ALARM
 from .system import System
 
@@ -90,15 +90,15 @@ class SideBySide:
         run.rule[s.NUMBERS] = self.n if numbers is None else numbers
         run.rule[s.ALARM] = PATIENCE * ALARM if self.method.switches else NEVER
         finish = [*self._rows.natives("projection"), *(self._rows.natives("derivative") if len(dx) else ())]
-        q = queue.Queue(
+        q = lane_scheduler.Queue(
             starts, inputs, np.array([t0, t1]), wanted, rows, ended,
             run.x, dx, v.between, v.at, run.clock, run.tally, v.mark, self._near, self._own,
             np.full(lanes, -1), np.zeros(lanes, dtype=np.int64), np.zeros(lanes, dtype=np.int64),
             row.X, row.DX[rates], row.T, self._row_own, np.zeros((lanes, 2), dtype=np.int64),
             calls([self._work, *finish]), v.task, np.zeros(5, dtype=np.int64),
         )  # fmt: skip
-        drive = Loop(queue.run_queue, (queue.Queue,), STEPPING, store=self._store).bind(q)
-        q.count[queue.PIECE] = FIRST
+        drive = Loop(lane_scheduler.run_queue, (lane_scheduler.Queue,), STEPPING, store=self._store).bind(q)
+        q.count[lane_scheduler.PIECE] = FIRST
         bar = ProgressBar(False, self.method.name, count)
         while True:
             begun = time.perf_counter()
@@ -106,5 +106,7 @@ class SideBySide:
             self.system.raise_failure()
             if drive.status == s.DONE:
                 return rows, ended
-            bar.update(float(q.count[queue.NEXT] - q.count[queue.ACTIVE]), "side by side")  # who listens may end it
-            q.count[queue.PIECE] = int(next_piece(float(q.count[queue.PIECE]), time.perf_counter() - begun))
+            bar.update(
+                float(q.count[lane_scheduler.NEXT] - q.count[lane_scheduler.ACTIVE]), "side by side"
+            )  # who listens may end it
+            q.count[lane_scheduler.PIECE] = int(next_piece(float(q.count[lane_scheduler.PIECE]), time.perf_counter() - begun))

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .stepping import state as s
-from .stepping.problem import Problem
-from .stepping.stiffness import BOUND, NEVER
+from .kernels import state as s
+from .kernels.problem import Problem
+from .kernels.stiffness import BOUND, NEVER
 from .system import System
 from .trajectory import Switch
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ..dialect.native import Native, calls
 from ..dialect.native import from_python as native_from_python
 from ..errors import StateError
-from .stepping.problem import Problem
+from .kernels.problem import Problem
 
 if TYPE_CHECKING:
     from .workspace import Workspace

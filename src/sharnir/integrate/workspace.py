@@ -8,10 +8,10 @@ from typing import Any
 from ..dialect.cache import Cache
 from ..dialect.storage import allocate, allocate_together
 from .compiled import driver, interpreted
+from .kernels.advance import Output
+from .kernels.events import Events
+from .kernels.state import Run
 from .methods import Integrator
-from .stepping.advance import Output
-from .stepping.events import Events
-from .stepping.state import Run
 from .system import System
 
 LARGEST_REUSED = 2**17

@@ -17,7 +17,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..equations.exponential import conjugate, rotated, unit
+from ..equations.assembly.exponential import conjugate, rotated, unit
 from ..errors import StateError
 from ..model.joints import Free, Joint
 from ..model.model import Model

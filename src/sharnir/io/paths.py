@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import FormatError, StateError, brief
-from ..reporting.whole_file import file_path
+from ..reporting.atomic_write import file_path
 from ..types import FilePath
 from .xml import Element
 

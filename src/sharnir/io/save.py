@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import FormatError, StateError
 from ..model.model import Model
-from ..reporting.whole_file import whole_file
+from ..reporting.atomic_write import whole_file
 from ..types import FilePath
 from .paths import model_path
 

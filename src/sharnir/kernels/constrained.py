@@ -9,7 +9,7 @@ jumps. Why e is no smaller, and multipliers that are not determined: docs/theory
 from .cholesky import factor, substitute
 from ..dialect.ops import select
 
-ON_FORCES = 1e-5                                                   # e for accelerations, at most (equations/share.py)
+ON_FORCES = 1e-5                                                   # e for accelerations, at most (equations/motion/share.py)
 ON_MOTION = 10.0                                                   # times e for corrections of position and speed
 EXACT = 1e-24                                                      # e in double-double arithmetic, rows independent
 REFINED = 5                                                        # times

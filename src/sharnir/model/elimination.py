@@ -3,7 +3,8 @@
 Separate bodies are folded inward, each into its carrier. The speed of coupled joints and the multipliers of a constraint act on
 several bodies: they travel inward with them, as columns beside the inertia of the body, up to the lowest body that carries
 everything they act on, and are eliminated there. What they all act on is the base; the order there, and among those that
-leave at one body, is that of least degree. `kernels/shared.py` works through the lists written here; docs/theory/solving.md (D7).
+leave at one body, is that of least degree. `kernels/shared_unknowns.py` works through the lists written here;
+docs/theory/solving.md (D7).
 """
 
 from __future__ import annotations

@@ -3,7 +3,20 @@
 from typing import Any
 
 from ..errors import MethodError
-from . import closed, coupled, derivatives, forward, inertia, inverse, iterative, momentum, points, regressor, state
+from .kernels import (
+    closed,
+    coupled,
+    derivatives,
+    force_report,
+    forward,
+    inertia,
+    inverse,
+    iterative,
+    momentum,
+    points,
+    regressor,
+    state,
+)
 from .program import Program
 
 PROGRAMS: dict[str, Program] = {
@@ -13,10 +26,12 @@ PROGRAMS: dict[str, Program] = {
 }
 
 CLOSED: dict[str, Program] = {program.name: program for program in closed.PROGRAMS}
-"""Apart, because they need constraints: `equations/sparse.py` runs them."""
+"""Apart, because they need constraints: `equations/motion/sparse.py` runs them."""
 
 DERIVATIVES: dict[str, Program] = {program.name: program for program in derivatives.PROGRAMS}
 """Apart, because they do not handle every joint: `backends/derivatives.py` knows which."""
+
+(FORCE_REPORT,) = force_report.PROGRAMS
 
 _ANY = (
     "poses",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from . import parallel
+from .kernels import parallel
 
 ONCE, TRUNK, SUBTREES, BODIES = "once", "trunk", "subtrees", "bodies"
 """Over what a stage runs: all bodies, by one thread; bodies near the base, by one thread; everything those carry, one part

@@ -11,8 +11,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .atomic_write import file_path, whole_file
 from .formats import duration, plural
-from .whole_file import file_path, whole_file
 
 if TYPE_CHECKING:
     from jinja2 import Environment

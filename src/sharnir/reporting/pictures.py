@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from .whole_file import check_suffix, file_path, whole_file
+from .atomic_write import check_suffix, file_path, whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..backends.counting import Count, count_compiled
 from ..backends.fast_path import FastPath, fast_path
-from ..equations.closure import off_by
-from ..equations.sparse import SparseEquations
+from ..equations.assembly.loop_closure import off_by
+from ..equations.motion.sparse import SparseEquations
 from ..errors import MethodError, StateError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced, forces_of, least_multipliers, multipliers_of, without_carried

@@ -15,8 +15,8 @@ from ..backends.compiled_programs import BODIES
 from ..backends.link import relink
 from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
-from ..equations.constrained import LIMIT, ConstrainedEquations
-from ..equations.evaluation import with_bodies
+from ..equations.motion.constrained import LIMIT, ConstrainedEquations
+from ..equations.rows.evaluation import with_bodies
 from ..kernels.least import row_angles, unmet, without_rows
 from ..trace import Graph, Number
 

@@ -14,8 +14,8 @@ import numpy as np
 from ..backends.differentiated import evaluated
 from ..backends.link import relink
 from ..backends.traced import TracedProgram
-from ..equations.constrained import ConstrainedEquations
-from ..equations.solution import ConstrainedState
+from ..equations.kernels.solution import ConstrainedState
+from ..equations.motion.constrained import ConstrainedEquations
 from ..kernels.cholesky import substitute
 from ..kernels.constrained import constraint_forces, least_pivot, pushed
 from ..trace import Graph

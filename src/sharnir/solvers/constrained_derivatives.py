@@ -15,8 +15,8 @@ import numpy as np
 from ..backends.fast_path import FastPath, fast_path
 from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
-from ..equations.differentiated import differentiated
-from ..equations.evaluation import evaluate
+from ..equations.rows.differentiated import differentiated
+from ..equations.rows.evaluation import evaluate
 from ..errors import SingularError
 from ..trace import Graph, GraphTooLarge, Number
 from .actuation import least_changes, multipliers_of, null_rows, without_rows

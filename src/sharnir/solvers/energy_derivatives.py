@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..backends.traced import TracedProgram
-from ..equations.evaluation import evaluate, state_inputs, with_bodies
+from ..equations.rows.evaluation import evaluate, state_inputs, with_bodies
 from ..trace import Graph
 from .arguments import unbatch
 from .derivatives import Derivatives, check_wrt, field_of

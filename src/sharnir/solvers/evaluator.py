@@ -13,7 +13,7 @@ from ..backends.fast_path import FastPath, fast_path
 from ..backends.run import input_sizes
 from ..backends.runner import Runner, empty_outputs
 from ..backends.traced import trace_program
-from ..equations.ranges import range_left
+from ..equations.assembly.ranges import range_left
 from ..errors import MethodError, SingularError, StateError
 from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices

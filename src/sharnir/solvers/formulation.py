@@ -16,8 +16,8 @@ import numpy as np
 from ..backends.compiled_programs import BODIES, CompiledPrograms
 from ..choice.calibration import current
 from ..choice.choose import TOLERATED, Choice, applies, choose_method
-from ..equations.accuracy import expected_errors
-from ..equations.constrained import ConstrainedEquations
+from ..equations.motion.accuracy import expected_errors
+from ..equations.motion.constrained import ConstrainedEquations
 from ..errors import AccuracyWarning, MethodError, SingularError, brief, known, unknown
 from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices

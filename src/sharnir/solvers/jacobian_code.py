@@ -14,7 +14,7 @@ from ..backends.compiled_programs import BODIES
 from ..backends.interpreted import GraphInterpreter
 from ..backends.llvm.runner import GraphRunner
 from ..backends.traced import TracedProgram
-from ..equations.differentiated import differentiated, differentiated_along
+from ..equations.rows.differentiated import differentiated, differentiated_along
 from ..errors import MethodError
 from ..trace import Graph, GraphTooLarge
 from .evaluator import Evaluator

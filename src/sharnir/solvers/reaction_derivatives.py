@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.traced import TracedProgram
-from ..equations.evaluation import evaluate, state_inputs
+from ..equations.rows.evaluation import evaluate, state_inputs
 from ..trace import Graph
 from .constrained_code import ConstrainedCode
 from .evaluator import Evaluator

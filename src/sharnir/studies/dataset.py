@@ -10,10 +10,10 @@ from xarray import Dataset, Variable
 from xarray.backends import BackendArray
 from xarray.core import indexing
 
-from .store import Folder, Memory, Store, fill_of
+from .compute.store import Folder, Memory, Store, fill_of
 
 if TYPE_CHECKING:
-    from .design import Columns
+    from .design.design import Columns
 
 
 class _Lazy(BackendArray):

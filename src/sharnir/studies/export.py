@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from xarray import Dataset, open_dataset
 
 from ..errors import StateError
-from ..reporting.whole_file import whole_file
-from ..simulation.netcdf import Reader, add_checksum
-from .columns import RUN, by_run, inputs_of, run_dims
+from ..reporting.atomic_write import whole_file
+from ..simulation.results.netcdf import Reader, add_checksum
+from .pictures.columns import RUN, by_run, inputs_of, run_dims
 
 MOST_PARTS = 1000
 """Columns that one output may have in a table."""

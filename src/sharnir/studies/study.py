@@ -17,20 +17,20 @@ from xarray import Dataset
 from ..errors import SharnirError, StateError, StudyError
 from ..model.model import Model
 from ..model.states import check_model
+from ..reporting.atomic_write import file_path, target_of
 from ..reporting.progress import ProgressBar
-from ..reporting.whole_file import file_path, target_of
-from ..simulation.options import whole
-from ..simulation.result import Result
-from ..simulation.storage import PathLike
+from ..simulation.results.result import Result
+from ..simulation.results.storage import PathLike
+from ..simulation.run.options import whole
 from ..types import truth
-from . import execution
+from .compute import execution
+from .compute.identity import check_same, fingerprint, identity
+from .compute.store import Folder, Layout, Memory, Store, open_places
+from .compute.worker import ENDED, OUTPUT_FAILED, REFUSED, Bundle, Task, Worker
 from .dataset import dataset_of
-from .design import Columns, Design, design_of
+from .design.design import Columns, Design, design_of
+from .design.inputs import checked_run
 from .export import read_netcdf, write_netcdf
-from .identity import check_same, fingerprint, identity
-from .inputs import checked_run
-from .store import Folder, Layout, Memory, Store, open_places
-from .worker import ENDED, OUTPUT_FAILED, REFUSED, Bundle, Task, Worker
 
 SECONDS = 1.0
 """That a bundle of runs one after another should take: what is lost where a process is killed."""

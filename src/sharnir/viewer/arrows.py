@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model.joints.elastic import Elastic
-from ..simulation.result import Result
+from ..simulation.results.result import Result
 from ..types import FloatArray
 from .outline import Outline, index
 from .scene import Anchor, Colour, Span

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.start import is_moved
+from ..equations.assembly.start import is_moved
 from ..errors import AssemblyError, SingularError, StateError, brief, no_such
 from ..model.constraints import Rolling
 from ..model.joints.elastic import Elastic
@@ -16,7 +16,7 @@ from ..model.model import Model
 from ..model.pose import Pose, unit_axis
 from ..model.references import listed_names
 from ..model.states import check_model, check_state
-from ..simulation.result import Result
+from ..simulation.results.result import Result
 from ..types import FloatArray
 from .arrows import arrows, forces, reactions
 from .bodies import DARK, PALE, PALETTE, bars, mass_parts, shape_part, struts

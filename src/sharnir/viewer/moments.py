@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import NOT_A_NUMBER, StateError, brief
-from ..simulation.result import Result
+from ..simulation.results.result import Result
 from ..types import FloatArray
 from .scene import Scene
 

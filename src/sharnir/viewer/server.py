@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StateError
-from .gate import POLICY, Gate, is_loopback
+from .access_control import POLICY, Gate, is_loopback
 
 if TYPE_CHECKING:
     from viser import ViserServer

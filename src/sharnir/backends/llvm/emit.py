@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from math import inf
 
 from ...dialect.arithmetic import RELAXED
-from ...dialect.pairs import PairWriter, prelude
+from ...dialect.double_double_code import PairWriter, prelude
 from ...dialect.sincos import UNLIKELY, sines_and_cosines
 from ...dialect.text import Writer
 from ...trace import Number, Symbol, needed

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dialect.pairs import PairWriter
+from ...dialect.double_double_code import PairWriter
 from ...dialect.text import Writer
 from ...trace.lookup import Constants, Entry, Locate, Lookup
 

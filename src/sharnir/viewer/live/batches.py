@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...equations.exponential import product, rotated
+from ...equations.assembly.exponential import product, rotated
 from ...model.quaternions import quaternions_of
 from ...types import FloatArray
 from ..scene import GROUND, Colour, Geometry, Part, Scene, Span

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...simulation.result import Result
+from ...simulation.results.result import Result
 from ..scene import Colour
 from .nodes import SceneNodes
 from .playback import SPEEDS, Playback

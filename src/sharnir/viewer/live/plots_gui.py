@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...simulation.panels import Panel, panels
-from ...simulation.result import Result
+from ...simulation.results.panels import Panel, panels
+from ...simulation.results.result import Result
 from ...types import FloatArray
 from .playback_gui import TINTS
 from .stage import Stage, now

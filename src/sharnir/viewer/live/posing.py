@@ -14,13 +14,13 @@ import numpy as np
 
 from ...analysis.limits import Limits
 from ...dynamics import Dynamics
-from ...equations.closure import AtParameters, Closure
-from ...equations.constraint_table import table_of
-from ...equations.held import angles, held_coordinates, own_speeds
-from ...equations.least_motion import along
-from ...equations.reach import Drive, Reached, distance
-from ...equations.retraction import retract
-from ...equations.search import closed_position
+from ...equations.assembly.continuation import Drive, Reached, distance
+from ...equations.assembly.fixed_coordinates import angles, held_coordinates, own_speeds
+from ...equations.assembly.least_motion import along
+from ...equations.assembly.loop_closure import AtParameters, Closure
+from ...equations.assembly.search import closed_position
+from ...equations.motion.retraction import retract
+from ...equations.rows.constraint_table import table_of
 from ...errors import SharnirError
 from ...model.model import Model
 from ...model.pose import Rotation, quaternion_of

@@ -7,7 +7,7 @@ import webbrowser
 from typing import Any
 
 from ...errors import StateError
-from ..gate import is_loopback
+from ..access_control import is_loopback
 from ..server import address, close_server, is_free, open_server
 
 PORTS = range(8080, 8180)

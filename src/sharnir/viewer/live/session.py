@@ -11,8 +11,8 @@ import numpy as np
 from ...dynamics import Dynamics
 from ...errors import SimulationError
 from ...model.model import Model
-from ...simulation.result import Result
-from ...simulation.run import simulate
+from ...simulation.results.result import Result
+from ...simulation.run.simulate import simulate
 from ...types import FloatArray
 from .pulling import Hand, hand_force, pulled_model, stiffness_and_damping
 

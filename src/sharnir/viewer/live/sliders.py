@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...analysis.limits import Limits
-from ...equations.held import angles, own_speeds
+from ...equations.assembly.fixed_coordinates import angles, own_speeds
 from ...io.rpy import roll_pitch_yaw
 from ...model.model import Model
 from ...model.pose import Rotation, quaternion_of

@@ -9,8 +9,8 @@ from typing import Any
 from ...errors import StateError, brief
 from ...io.load import READABLE, load
 from ...model.model import Model
-from ...reporting.whole_file import file_path
-from ...simulation.result import Result
+from ...reporting.atomic_write import file_path
+from ...simulation.results.result import Result
 
 Subject = Model | Result
 RESULT = ".nc"

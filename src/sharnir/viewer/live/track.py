@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...equations.exponential import rotated
+from ...equations.assembly.exponential import rotated
 from ...model.quaternions import quaternions_of, without_jumps
 from ...types import FloatArray
 from ..scene import Scene

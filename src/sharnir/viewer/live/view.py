@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...model.model import Model
-from ...simulation.result import Result
+from ...simulation.results.result import Result
 from ...types import State
 from ..build import position_of, scene_of
 from .nodes import SceneNodes

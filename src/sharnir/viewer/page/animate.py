@@ -9,8 +9,8 @@ from pathlib import Path
 from ...analysis.modes import Mode
 from ...errors import StateError, brief
 from ...model.model import Model
-from ...simulation.charts import charts, named_results
-from ...simulation.result import Result
+from ...simulation.results.charts import charts, named_results
+from ...simulation.results.result import Result
 from ...types import State
 from ..build import Trace, scene_of
 from ..mode_motion import scene_of_mode, title_of_mode

@@ -12,8 +12,8 @@ from ...errors import StateError, no_such
 from ...model.model import Model
 from ...model.references import is_name_in
 from ...reporting.pictures import COLOURS
-from ...simulation.charts import Charts
-from ...simulation.result import Result
+from ...simulation.results.charts import Charts
+from ...simulation.results.result import Result
 from ...types import FloatArray
 from ..camera import FIELD, camera_for, direction_of
 from ..scene import LAYERS, SEEN_THROUGH, THROUGH, Anchor, Colour, Geometry, Part, Scene, Span

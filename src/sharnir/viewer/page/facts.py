@@ -9,7 +9,7 @@ import numpy as np
 from ...model.model import Model
 from ...model.substitution import numeric
 from ...reporting.formats import figures, plural
-from ...simulation.result import Result
+from ...simulation.results.result import Result
 
 MOST = 400
 """Bodies in a tree; of a larger model the first ones."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...simulation.charts import Charts, Curve
-from ...simulation.plotly_plots import thinned
+from ...simulation.results.charts import Charts, Curve
+from ...simulation.results.plotly_plots import thinned
 from .pack import Package
 
 POINTS = 1500

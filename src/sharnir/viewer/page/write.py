@@ -15,8 +15,8 @@ from ...reporting import pages
 from ...reporting.formats import duration, figures, plural
 from ...reporting.pictures import COLOURS
 from ...reporting.progress import ProgressBar
-from ...simulation.charts import Charts
-from ...simulation.result import Result
+from ...simulation.results.charts import Charts
+from ...simulation.results.result import Result
 from ..camera import direction_of
 from ..scene import Scene
 from . import facts

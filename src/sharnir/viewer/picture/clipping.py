@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...types import FloatArray
-from .raster.place import Placed, View
+from .kernels.place import Placed, View
 from .stage import Stage
 
 Clipped = tuple[FloatArray, FloatArray, FloatArray, np.ndarray, np.ndarray, np.ndarray]

@@ -9,9 +9,9 @@ from warnings import warn
 
 from ...errors import ViewWarning
 from ...model.model import Model
-from ...reporting.whole_file import check_suffix, whole_file
-from ...simulation.result import Result
-from ...simulation.storage import check_writable
+from ...reporting.atomic_write import check_suffix, whole_file
+from ...simulation.results.result import Result
+from ...simulation.results.storage import check_writable
 from ...types import State, truth
 from ..build import Trace, scene_of
 from ..moments import at_times, check_time

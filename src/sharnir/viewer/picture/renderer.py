@@ -16,11 +16,11 @@ from ...types import FloatArray
 from ..camera import Camera
 from ..scene import Scene
 from .clipping import clipped
-from .raster.bins import Bins, bin_triangles
-from .raster.light import Surface
-from .raster.place import Placed, View, place
-from .raster.shadow import Cast, cast_shadows
-from .raster.strips import Picture, Samples, draw_strips
+from .kernels.bins import Bins, bin_triangles
+from .kernels.light import Surface
+from .kernels.place import Placed, View, place
+from .kernels.shadow import Cast, cast_shadows
+from .kernels.strips import Picture, Samples, draw_strips
 from .shadows import TEXELS, cast_map, lamp, soft
 from .stage import stage
 from .themes import Theme, linear, screen_values

@@ -11,8 +11,8 @@ from ...errors import FormatError, SharnirError, StateError, brief
 from ...io.load import load
 from ...io.paths import UNUSABLE, confined, kept_within
 from ...model.model import Model
-from ...reporting.whole_file import file_path, whole_file
-from ...simulation.result import Result
+from ...reporting.atomic_write import file_path, whole_file
+from ...simulation.results.result import Result
 from ...types import FilePath
 
 MODELS = (".urdf", ".xml", ".mjcf", ".yaml", ".yml")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...integrate.methods import INTEGRATORS
 from ...programs.methods import METHODS
-from ...simulation.quantities import names_of
-from ...simulation.result import Result
+from ...simulation.results.quantities import names_of
+from ...simulation.results.result import Result
 from ..build import scene_of
 from ..live.playback_gui import PlaybackPanel
 from ..live.plots_gui import PlotsPanel

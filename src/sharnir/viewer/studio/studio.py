@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...errors import StateError, brief
 from ...io.paths import package_root
-from ...reporting.whole_file import file_path
+from ...reporting.atomic_write import file_path
 from ...types import FilePath
 from ..live.server import Server
 from ..live.stage import Stage

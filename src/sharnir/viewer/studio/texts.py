@@ -12,7 +12,7 @@ from ...comparison.table import measurements
 from ...model.import_report import VERDICTS
 from ...model.model import Model
 from ...reporting.formats import plural
-from ...simulation.result import Result
+from ...simulation.results.result import Result
 from ..page.facts import energy_account, loops, sentence, tree, warnings_of
 from .folder import Opened
 

@@ -15,16 +15,16 @@ import numpy as np
 
 from ...comparison.comparison import Comparison
 from ...comparison.run import compare
-from ...equations.constraint_table import table_of
-from ...equations.start import assemble_start
+from ...equations.assembly.start import assemble_start
+from ...equations.rows.constraint_table import table_of
 from ...errors import AssemblyError, SimulationError, SingularError, StateError, brief
 from ...integrate.methods import INTEGRATORS
 from ...model.mobility import degrees_of_freedom
 from ...model.model import Model
 from ...model.parameters import parameter_value
-from ...reporting.whole_file import whole_file
-from ...simulation.result import Result
-from ...simulation.run import simulate
+from ...reporting.atomic_write import whole_file
+from ...simulation.results.result import Result
+from ...simulation.run.simulate import simulate
 from ...types import FilePath, FloatArray
 from .folder import Folder, Opened
 

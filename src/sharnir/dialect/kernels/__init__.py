@@ -1,0 +1,1 @@
+"""Functions of the compiler's own that are written in its dialect."""

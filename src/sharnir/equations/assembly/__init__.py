@@ -1,0 +1,1 @@
+"""Closed positions and consistent speeds: assembly, starts, mobility."""

@@ -1,0 +1,126 @@
+"""How many freedoms a mechanism really has, and which of its constraints are redundant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import qr
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.linalg import splu
+
+from ...errors import AssemblyError, SingularError
+from ...model.mobility import Mobility
+from ...model.model import Model
+from ...model.states import check_state
+from ..rows.constraint_table import ConstraintTable, table_of
+from ..rows.sparse_rank import independent_rows
+from .fixed_coordinates import held_coordinates
+from .loop_closure import AtParameters, Closure
+from .search import closed_position
+
+ZERO = 1e-8
+"""Of a row, relative to its own length, after elimination of the others: a dependent row."""
+AWAY, TRIED = 0.3, 3
+"""How far one coordinate is moved from a position that may be special, and how many are tried."""
+
+
+def mobility(model: Model, q: ArrayLike | None = None, t: float = 0.0, parameters: Mapping[str, float] | None = None) -> Mobility:
+    """The freedoms of a model, the rank of its constraints, the redundant ones: at q, assembled by the caller; without it at the
+    least special of a few closed positions, that in which the fewest rows depend on others."""
+    table, values = table_of(model), tuple(model.parameter_values(parameters).values())
+    given, _, t = check_state(model, q, None, t)
+    found: Mobility | None = None
+    for position, at in _positions(model, AtParameters(table, values), given, t) if q is None else [("", given)]:
+        now = _mobility(model, table, at, t, values, position)
+        if found is None or now.freedoms < found.freedoms:
+            found = now
+        if found.rank == len(found.rows):
+            break
+    assert found is not None
+    return found
+
+
+def _positions(model: Model, table: AtParameters, neutral: np.ndarray, t: float) -> Iterator[tuple[str, np.ndarray]]:
+    """Closed positions to judge at, and how each is called: the nearest to the neutral one, which may be one where everything
+    lies on top of each other, and some with one coordinate moved away from there."""
+    free = np.ones(model.nv, dtype=bool)
+    first = Closure(model, table, t, free).close_if_defined(neutral) if len(table.rows) else None
+    if first is None or not first.closed:
+        yield "the neutral position" + ", which is not closed" * (first is not None), neutral
+    else:
+        moved = not np.allclose(first.q, neutral, atol=1e-9)
+        yield "the closed position nearest to the neutral one" if moved else "the neutral position", first.q
+    for joint in _nearest_joints(model)[:TRIED]:
+        guess = neutral.copy()
+        guess[model.q_slice(joint)] += AWAY
+        with suppress(AssemblyError, SingularError):
+            held = held_coordinates(model, [joint])
+            yield f"the closed position with joint {joint!r} moved by {AWAY:g}", closed_position(model, table, guess, t, held)
+
+
+def _nearest_joints(model: Model) -> list[str]:
+    """Joints with one coordinate, those nearest to the base first."""
+    s, depth = model.structure, [0]
+    for k in s.carrier[1:].tolist():
+        depth.append(depth[k] + 1)
+    own = [i for i, joint in enumerate(s.placed) if joint.nq == 1]
+    return [s.placed[i].name for i in sorted(own, key=lambda i: depth[i + 1])]
+
+
+def _mobility(
+    model: Model, table: ConstraintTable, q: np.ndarray, t: float, values: tuple[float, ...], position: str
+) -> Mobility:
+    J = table.finite(q, np.zeros(model.nv), t, values, sparse=True)["J"]
+    rank, redundant = _dependent_sparse(table, J) if table.is_large else _dependent(table, J)
+    redundant = [f"{row} is already fixed by the joints of the tree" for row in table.trivial] + redundant
+    rows = tuple(str(row) for row in table.rows)
+    cuts = tuple(model.cut_reasons)
+    return Mobility(model.nv - rank, gruebler(model, table), rank, rows, tuple(redundant), cuts, position)
+
+
+def gruebler(model: Model, table: ConstraintTable) -> int:
+    """Grübler's count: 6·bodies less the rows of every joint and constraint, dependent or not."""
+    joints = sum(6 - (j.nv if not j.follows else 0) for j in model.joints)
+    return 6 * len(model.bodies) - joints - len(table.rows) - len(table.trivial)
+
+
+def _dependent_sparse(table: ConstraintTable, J: csr_array) -> tuple[int, list[str]]:
+    """The same for large models. Which of rows that depend on one another is called redundant: the last of them."""
+    length = np.sqrt(J.multiply(J).sum(axis=1))
+    short = length <= ZERO * max(float(length.max(initial=0.0)), 1e-300)
+    unit = (diags_array(1.0 / np.where(short, 1.0, length)) @ J).tocsr()
+    independent = independent_rows(unit, ZERO) & ~short
+    found, left = np.flatnonzero(independent), np.flatnonzero(~independent & ~short)
+    out = {int(k): f"{table.rows[k]} is already fixed by the joints of the tree at this position" for k in np.flatnonzero(short)}
+    if len(left):
+        basis = unit[found]
+        solve = splu((basis @ basis.T).tocsc()).solve
+        for k in left.tolist():
+            share = solve(basis @ unit[[k]].toarray()[0])
+            owners = dict.fromkeys(str(table.rows[i]) for i in found[np.abs(share) > 1e-6].tolist())
+            out[k] = f"{table.rows[k]} is already fixed by {', '.join(owners)}"
+    return len(found), [out[k] for k in sorted(out)]
+
+
+def _dependent(table: ConstraintTable, J: np.ndarray) -> tuple[int, list[str]]:
+    """The rank of J, and a sentence for every row that depends on others."""
+    if not J.size:
+        return 0, []
+    length = np.linalg.norm(J, axis=1)
+    unit = J / np.where(length > 0.0, length, 1.0)[:, None]
+    _, R, order = qr(unit.T, mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(R))
+    rank = int((sizes > ZERO).sum())
+    independent = sorted(order[:rank].tolist())
+    out = []
+    for k in sorted(order[rank:].tolist()):
+        if length[k] <= ZERO * max(length.max(), 1e-300):
+            out.append(f"{table.rows[k]} is already fixed by the joints of the tree at this position")
+            continue
+        share = np.linalg.lstsq(unit[independent].T, unit[k], rcond=None)[0]
+        owners = dict.fromkeys(str(table.rows[i]) for i, x in zip(independent, share, strict=True) if abs(x) > 1e-6)
+        out.append(f"{table.rows[k]} is already fixed by {', '.join(owners)}")
+    return rank, out

@@ -1,0 +1,1 @@
+"""The equations with constraints in the dialect of the kernels."""

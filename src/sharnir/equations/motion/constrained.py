@@ -1,0 +1,319 @@
+"""The equations of a tree with constraints: M v̇ = right + Jᵀλ, J v̇ + γ = 0.
+
+Up to some size they are one graph with the solution in it, straight-line code for one state or a batch. Beyond, only the
+equations at a state are straight-line code, and their solution is a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...backends.compiled_programs import LIMIT as LIMIT_OF_LOOPS
+from ...backends.llvm.runner import GraphRunner
+from ...backends.traced import TracedProgram
+from ...dialect.arithmetic import STEPPING
+from ...dialect.cache import Cache
+from ...dialect.native import Loop
+from ...dialect.storage import allocate
+from ...errors import MethodError, known
+from ...forms.closed import CLOSED_FORMS
+from ...forms.matrices import Matrices
+from ...kernels.constrained import EXACT
+from ...model.model import Model
+from ...programs.methods import METHODS, Method
+from ...trace import Graph, GraphTooLarge, Number, Symbol
+from ..kernels import solution
+from ..kernels.partition import Partition, reconsider, recover
+from ..kernels.projection import Projected, project_by_calls
+from ..kernels.solution import ConstrainedState, Responses, StabilisationTerms
+from ..rows.constraint_table import table_of
+from ..rows.evaluation import Values, evaluate, state_inputs
+from .projector import Projector
+from .retraction import displacement
+from .share import closed_structure, share_of
+from .sparse import SparseEquations
+
+LIMIT = 40_000
+"""Nodes of a graph beyond which the solution is a loop. The equations at a state are straight-line code even then, so that
+less is saved by it than in a tree. Where multipliers are eliminated with the bodies everything can be loops."""
+
+NODES_A_BODY = 200
+"""At least, in a closed system by elimination: what would exceed the limit is not traced."""
+
+LOOPS: dict[Callable[..., int], tuple[type, ...]] = {
+    solution.solve: (ConstrainedState,),
+    solution.solve_baumgarte: (ConstrainedState, StabilisationTerms),
+    solution.solve_ggl: (ConstrainedState, StabilisationTerms),
+    solution.find_responses: (Responses,),
+    project_by_calls: (ConstrainedState, Projected),
+    recover: (Partition,),
+    reconsider: (Partition,),
+}
+"""Functions for models too large for one graph, and the groups of arrays they take."""
+
+
+class ConstrainedEquations:
+    """Of one model by one method. `table` names the rows."""
+
+    def __init__(self, model: Model, method: Method, backend: str = "auto", store: Cache | None = None) -> None:
+        self.model, self.structure = model, model.structure
+        if not method.constrains:
+            able = known(name for name, other in METHODS.items() if other.constrains)
+            raise MethodError(f"method {method.name!r} does not handle closed loops and constraints; choose {able}")
+        self.form = CLOSED_FORMS[method.name] if method.constrains == "form" else None
+        """A dense matrix form, where the method is one; then the equations are those of "composite"."""
+        self.method = METHODS["composite"] if self.form else method
+        self.backend = "python" if backend == "python" else "llvm"
+        self.table = table_of(model)
+        self.store = store or Cache()
+        self.sparse = SparseEquations(model, self.store) if self.method.constrains == "elimination" else None
+        """Where multipliers are eliminated with the bodies they act on, and not by an inertia matrix."""
+        s = self.structure
+        self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
+        self.sizes |= {"nm": 0 if self.sparse else s.nv, "nsr": closed_structure(model).sizes["nsr"]}
+        self.share = share_of(model)
+        self._functions: dict[tuple[bool, bool], GraphRunner] = {}
+        self._whole: dict[bool, tuple[Graph, dict[str, tuple[Symbol, ...]], ConstrainedState]] = {}
+
+    def allocate(self) -> ConstrainedState:
+        """Arrays for compiled code."""
+        return allocate(ConstrainedState, self.sizes)._replace(share=np.array([self.share]))
+
+    def empty(self, dtype: type, exact: bool = False) -> ConstrainedState:
+        """Arrays of numbers of any kind. exact: for double-double arithmetic, less is added to the diagonal of S."""
+        c = allocate(ConstrainedState, self.sizes, lambda shape: np.full(shape, np.nan, dtype=dtype))
+        return c._replace(share=[EXACT if exact else self.share])
+
+    # --- the equations at a state -------------------------------------------------------------------------------------------
+    def state(self, values: Values, dtype: type, exact: bool = False) -> ConstrainedState:
+        """Everything in `ConstrainedState` that follows from q, v, tau, wrench, parameter and t, on numbers of any kind."""
+        c = self.empty(dtype, exact)
+        self.fill(c, values, dtype)
+        return c
+
+    def fill(self, c: ConstrainedState, values: Values, dtype: type) -> None:
+        s = self.structure
+        values = {"wrench": [0.0] * (6 * (s.nb + 1)), "tau": [0.0] * s.nv, **values}
+
+        def put(target: Any, numbers: Iterable[Number]) -> None:
+            target.reshape(-1)[:] = list(numbers)
+
+        rows = self.table.trace(values)
+        put(c.M, evaluate(s, f"inertia/{self.method.inertia}", values, dtype).M.ravel())
+        put(c.right, (x - h for x, h in zip(values["tau"], evaluate(s, "bias", values, dtype).h, strict=True)))
+        counted = values.get("counted", [1.0] * len(rows.J))  # 0 where a row is left out
+        put(c.J, (x * k for row, k in zip(rows.J, counted, strict=True) for x in row))
+        put(c.gamma, (x * k for x, k in zip(rows.gamma, counted, strict=True)))
+        put(c.g, (x * k for x, k in zip(rows.g, counted, strict=False)))
+        put(c.rate, (x * k for x, k in zip(rows.rate, counted, strict=True)))
+        put(c.qrate, evaluate(s, "rates", values, dtype).rate)
+
+    def inputs(self, graph: Graph, wrenches: bool = False) -> dict[str, tuple[Symbol, ...]]:
+        s = self.structure
+        inputs = state_inputs(s, graph, tau=s.nv)
+        return inputs | {"wrench": tuple(graph.inputs(6 * (s.nb + 1)))} if wrenches else inputs
+
+    # --- accelerations ------------------------------------------------------------------------------------------------------
+    def accelerations(
+        self, values: Values, dtype: type = object, stabilisation: str = "", exact: bool = False
+    ) -> ConstrainedState:
+        """With qdd, lam, and in qrate the rates of the coordinates, on numbers of any kind. Where `stabilisation` is
+        "baumgarte" or "ggl", `values` have its `decay`. exact: for double-double arithmetic."""
+        if self.sparse:
+            return self._eliminated(self.sparse, values, dtype, stabilisation, exact)
+        c = self.state(values, dtype, exact)
+        solution.weights(c)
+        self._stabilise(c, values, dtype, stabilisation)
+        solution.solve_weighted(c)
+        return c
+
+    def _eliminated(
+        self, sparse: SparseEquations, values: Values, dtype: type, stabilisation: str, exact: bool
+    ) -> ConstrainedState:
+        """Without J: nothing here is a matrix over all coordinates. The inverse pivots are on the diagonal of L."""
+        s, c = self.structure, self.empty(dtype)
+        values = {"wrench": [0.0] * (6 * (s.nb + 1)), **values}
+        rows = sparse.trace(values, dtype)
+        c.g[:], c.rate[:], c.gamma[:] = rows.g, rows.rate, rows.gamma
+        c.qrate[:] = evaluate(s, "rates", values, dtype).rate
+        self._stabilise(c, values, dtype, stabilisation)
+        found = sparse.accelerations(values, c.gamma.tolist(), rows.K, dtype, exact)
+        c.qdd[:], c.lam[:], c.L[np.diag_indices(len(c.L))] = found.qdd, found.lam, found.inverse
+        return c
+
+    def correct_position(self, c: ConstrainedState, values: Values, dtype: type, exact: bool = False) -> None:
+        """In c.delta the motion, least in the metric of the masses, that closes the gaps g. (L8)  exact: as c is."""
+        if self.sparse:
+            rows = self.sparse.trace(values, dtype)
+            c.delta[:] = self.sparse.correction(values, rows.g, rows.K, dtype, exact)
+        else:
+            self.fill(c, values, dtype)
+            solution.position_correction(c)
+
+    def correct_speed(self, c: ConstrainedState, values: Values, dtype: type, exact: bool = False) -> None:
+        """In c.delta the change of speeds, least in the metric of the masses, after which the rates vanish. (L9)"""
+        if self.sparse:
+            rows = self.sparse.trace(values, dtype)
+            c.delta[:] = self.sparse.correction(values, rows.rate, rows.K, dtype, exact)
+        else:
+            self.fill(c, values, dtype)
+            solution.speed_correction(c)
+
+    def _stabilise(self, c: ConstrainedState, values: Values, dtype: type, name: str) -> None:
+        def correct(c: Any, s: Any) -> None:
+            assert self.sparse
+            gap = c.rate.copy()
+            gap[: len(c.g)] += s.decay[0] * c.g
+            c.delta[:] = self.sparse.correction(values, gap.tolist(), self.sparse.trace(values, dtype).K, dtype)
+
+        def displace(c: Any, s: Any) -> None:
+            s.dq[:] = displacement(self.structure, values["q"], c.delta.tolist(), values["t"], dtype)
+            s.change[:] = self.table.rate_along(values, s.dq.tolist())
+
+        if not name:
+            return
+        decay: np.ndarray = np.array(values["decay"], dtype=dtype)
+        sizes = self.sizes | {"nd": len(decay), "nc": 0}
+        terms = allocate(StabilisationTerms, sizes, lambda shape: np.full(shape, np.nan, dtype=dtype))._replace(decay=decay)
+        if name == "baumgarte":
+            solution.add_baumgarte(c, terms)
+        else:
+            solution.add_ggl(correct if self.sparse else solution.correct_drift, displace, c, terms)
+
+    # --- as one graph -------------------------------------------------------------------------------------------------------
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether everything fits one graph."""
+        m, n = self.sizes["m"], self.sizes["n"]
+        work = NODES_A_BODY * self.structure.nb if self.sparse else n**3 / 6 + n * n * m + n * m * m + m**3 / 6
+        if work > (LIMIT_OF_LOOPS if self.sparse else LIMIT):
+            return False
+        try:
+            self._whole[False] = self._traced(Graph(LIMIT_OF_LOOPS if self.sparse else LIMIT), False)
+        except GraphTooLarge:
+            return False
+        return True
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether everything is loops over bodies and constraints, without a matrix over all coordinates."""
+        return self.sparse is not None and self.backend == "llvm" and not self.is_small
+
+    def whole(self, wrenches: bool = False) -> tuple[Graph, dict[str, tuple[Symbol, ...]], ConstrainedState]:
+        """The graph of a small model, its inputs, and the equations with their solution on its symbols."""
+        assert self.is_small
+        if wrenches not in self._whole:
+            self._whole[wrenches] = self._traced(Graph(), wrenches)
+        return self._whole[wrenches]
+
+    def _traced(self, graph: Graph, wrenches: bool) -> tuple[Graph, dict[str, tuple[Symbol, ...]], ConstrainedState]:
+        inputs = self.inputs(graph, wrenches)
+        c = self.accelerations(inputs)
+        graph.limit = None  # derivatives and energies are added to it without a limit
+        return graph, inputs, c
+
+    # --- one state ----------------------------------------------------------------------------------------------------------
+    def solve(
+        self,
+        q: np.ndarray,
+        v: np.ndarray,
+        tau: np.ndarray,
+        t: float,
+        wrench: np.ndarray | None = None,
+        parameters: Sequence[float] | np.ndarray | None = None,
+        stabilisation: str = "",
+        decay: Sequence[float] = (),
+    ) -> ConstrainedState:
+        """As arrays. Only forms and the interpreter take a stabilisation with a decay: compiled runs have their own code."""
+        s = self.structure
+        values_of = np.array(list(s.parameters.values()) if parameters is None else parameters, dtype=float)
+        given = {"q": q, "v": v, "tau": tau, "parameter": values_of, "t": np.array([t])}
+        if wrench is not None:
+            given["wrench"] = np.ascontiguousarray(wrench).ravel()
+        name = stabilisation if len(decay) else ""
+        if self.form or self.backend == "python":
+            values: Values = {"decay": decay, **{key: x.tolist() for key, x in given.items()}}
+            with np.errstate(all="ignore"):
+                if self.form:
+                    return self._by_form(given, values, name)
+                c = self.accelerations(values, float, name)
+                return c._replace(J=self._jacobian(given)) if self.sparse else c
+        if name or self.sparse:
+            raise MethodError(
+                f"method {self.method.name!r} does not answer this: the system is too large for straight-line code; choose the "
+                "method 'composite', or fewer modes of flexible bodies"
+            )
+        c = self.allocate()
+        arrays = {key: np.ascontiguousarray(x, dtype=float) for key, x in given.items()}
+        self.function(wrench is not None).bind(arrays | c._asdict())()
+        if not self.is_small:
+            self.loop(solution.solve).bind(c)()
+        return c
+
+    def _jacobian(self, given: Mapping[str, np.ndarray]) -> np.ndarray:
+        J: np.ndarray = self.table.evaluate(given["q"], given["v"], float(given["t"][0]), given["parameter"])["J"]
+        return J
+
+    def _by_form(self, given: dict[str, np.ndarray], values: Values, stabilisation: str) -> ConstrainedState:
+        assert self.form is not None
+        q, v, t = given["q"], given["v"], float(given["t"][0])
+        if stabilisation:
+            c = self.state(values, float)
+            solution.weights(c)
+            self._stabilise(c, values, float, stabilisation)
+        else:
+            c = self.allocate()._replace(**self.table.evaluate(q, v, t, given["parameter"]))
+        if not (np.isfinite(c.J).all() and np.isfinite(c.gamma).all()):  # a number as of compiled code, not an error of LAPACK
+            return c._replace(qrate=np.full(len(q), np.nan), qdd=np.full(len(v), np.nan), lam=np.full(len(c.gamma), np.nan))
+        wrench = given.get("wrench")
+        named = dict(zip(self.model.structure.parameters, given["parameter"].tolist(), strict=True))
+        loads = None if wrench is None else wrench.reshape(-1, 6)[1:]
+        m = Matrices(self.model, q, v, t, loads, sparse=False, parameters=named)
+        qdd, lam = self.form(m, given["tau"] + m.load, (c.J, c.gamma))
+        return c._replace(qrate=c.qrate if stabilisation else m.q_rate, qdd=qdd, lam=lam)
+
+    def responses(self, M: np.ndarray, J: np.ndarray) -> Responses:
+        """Of states with M (ns, n, n), which is overwritten, and J (ns, m, n)."""
+        given = {"M": np.ascontiguousarray(M), "J": np.ascontiguousarray(J), "share": np.array([self.share])}
+        x = allocate(Responses, self.sizes | {"ns": len(M)})._replace(**given)
+        if self.backend == "python":
+            with np.errstate(all="ignore"):  # nan and inf are values, not warnings
+                solution.find_responses(x)
+        else:
+            self.loop(solution.find_responses).bind(x)()
+        return x
+
+    @cached_property
+    def with_inertia(self) -> ConstrainedEquations:
+        """The same equations by an inertia matrix, for whoever needs its factors."""
+        return ConstrainedEquations(self.model, METHODS["composite"], self.backend, self.store) if self.sparse else self
+
+    @cached_property
+    def projector(self) -> Projector:
+        return Projector(self)
+
+    # --- as machine code ----------------------------------------------------------------------------------------------------
+    def loop(self, entry: Callable[..., int]) -> Loop:
+        """A function of `LOOPS` as machine code."""
+        return Loop(entry, LOOPS[entry], STEPPING, store=self.store)
+
+    def function(self, wrenches: bool = False, solved: bool | None = None) -> GraphRunner:
+        """By an inertia matrix: straight-line code that fills a `ConstrainedState` from q, v, tau, parameter, t; `solved`: with
+        its solution, which is the default where all fits one graph."""
+        solved = self.is_small if solved is None else solved
+        if (wrenches, solved) not in self._functions:
+            if solved:
+                graph, inputs, c = self.whole(wrenches)
+            else:
+                graph = Graph()
+                inputs = self.inputs(graph, wrenches)
+                c = self.state(inputs, object)
+            unset = ("share", "diagonal", "y", "S", "L", "z", "d", "e", "delta", "again", *(() if solved else ("lam", "qdd")))
+            unset += ("M", "right") if solved else ("W", "free")
+            outputs = {name: tuple(x.ravel()) for name, x in c._asdict().items() if name not in unset}
+            self._functions[wrenches, solved] = GraphRunner(TracedProgram(graph, inputs, outputs), store=self.store)
+        return self._functions[wrenches, solved]

@@ -1,0 +1,118 @@
+"""e, the share of the diagonal of the multipliers that is added to it: decided once for a model, far below its softest mode.
+
+The softest mode of n loops in a row, or of a loop of n links, is of the order 1/n², and no singular position; where n rows travel
+with one body, as in a scissor, whose links bend like a beam, it is of the order 1/n⁴. e is no less than that asks for: off the
+constraints redundant rows are not quite dependent. docs/theory/loops.md (L7)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from ...backends.compiled_programs import BODIES
+from ...forms.closed import RANK_OF_SQUARE, independent_rows
+from ...forms.matrices import Matrices
+from ...kernels.constrained import FLOOR, ON_FORCES
+from ...model.elimination import Block, Link
+from ...model.model import Model
+from ...model.structure import Structure
+from ..rows.body_rows import BodyRows, body_rows_of
+from ..rows.constraint_table import table_of
+from ..rows.row_layout import BODY
+
+T = TypeVar("T")
+
+OF_MODE = 2e-3
+"""e over the softest mode, at most: six terms of (L7) then leave 1e-16 of it."""
+LEAST = 1e-14
+"""Of e: rounding of a pivot is smaller."""
+FEW = 10
+"""Bodies, rows, or multipliers with one body, up to which modes are not soft but for their masses."""
+SOFT, ON_RESIDUALS = 1e-4, 2
+"""The mode below which elimination loses digits that count; solutions by the residuals that bring them back."""
+POSITIONS = 3
+"""Random positions in which modes are found."""
+MOST_ROWS = 100
+"""Of constraints: beyond, modes are not found, which takes time with the cube of their number."""
+
+
+def share_of(model: Model) -> float:
+    """e of a model with constraints, for every method."""
+    return _once(model, "share", lambda: _share(model))
+
+
+def _share(model: Model) -> float:
+    s = closed_structure(model)
+    share = ON_FORCES * (min(1.0, FEW / max(s.sizes["nsm"], s.nb, 1)) * min(1.0, FEW / _together(s))) ** 2  # (L33)
+    return max(LEAST, min([share, *(OF_MODE * x for x in soft_modes(model))]))
+
+
+def _together(s: Structure) -> int:
+    """The most multipliers and shared speeds that travel with one body."""
+    return max(1, int(np.diff(s.tree.column).max(initial=0)))
+
+
+def soft_modes(model: Model) -> list[float]:
+    """The softest mode, with the masses as they are: the median over a few positions; none where it is not known."""
+    return _once(model, "soft modes", lambda: _soft_modes(model))
+
+
+def _soft_modes(model: Model) -> list[float]:
+    found = list[float]()
+    for seed in range(POSITIONS if len(table_of(model)) <= MOST_ROWS and 0 < model.structure.nb <= BODIES else 0):
+        m = Matrices(model, model.random_q(seed), None, 0.1234, None, sparse=False)
+        with np.errstate(all="ignore"):
+            found.append(softest_mode(table_of(model).evaluate(m.q, np.zeros(model.nv), m.t)["J"], m.M_r))
+    known = [x for x in found if x > 0.0]
+    return [float(np.median(known))] if known else []
+
+
+def softest_mode(J: np.ndarray, M: np.ndarray) -> float:
+    """Of S = JM⁻¹Jᵀ with a diagonal of ones, of as many modes as J has independent rows; 0 where it is not known."""
+    try:
+        S = J @ np.linalg.solve(M, J.T)
+    except np.linalg.LinAlgError:
+        return 0.0
+    size = np.diag(S)
+    if not np.isfinite(S).all() or not (size >= 0.0).all():
+        return 0.0
+    d = 1.0 / np.sqrt(np.maximum(size + FLOOR * size.mean(), 1e-300)) if len(S) else size
+    modes = np.linalg.eigvalsh(S * d * d[:, None])[::-1][: len(independent_rows(J, RANK_OF_SQUARE))]
+    return float(np.maximum(modes, 0.0).min(initial=1.0))
+
+
+def closed_structure(model: Model) -> Structure:
+    """The structure with the constraints among the unknowns that bodies share, refined by residuals where modes are soft."""
+    return _once(model, "closed", lambda: _closed_structure(model))
+
+
+def _closed_structure(model: Model) -> Structure:
+    rows = body_rows_of(model)
+    out = model.structure.with_constraints(_blocks(model, rows), len(rows), rows.sizes["K"])
+    if _together(out) > FEW and min(soft_modes(model), default=0.0) < SOFT:
+        out.sizes["nsr"] = ON_RESIDUALS
+    return out
+
+
+def _once(model: Model, key: str, make: Callable[[], T]) -> T:
+    cached = model.structure.cached
+    if key not in cached:
+        cached[key] = make()
+    return cached[key]
+
+
+def _blocks(model: Model, rows: BodyRows) -> list[Block]:
+    """The constraints of a model as unknowns that bodies share."""
+    first, kind, target, at = (x.tolist() for x in rows.links)
+    of_rows, row_first, out = rows.row_of.tolist(), rows.row_first.tolist(), list[Block]()
+    constraints = model.constraints
+    for c, name in enumerate(rows.names):
+        links: tuple[list[Link], list[Link]] = ([], [])
+        for k in range(first[c], first[c + 1]):
+            links[kind[k] != BODY].append(Link(target[k], at[k]))
+        mine = tuple(of_rows[row_first[c] : row_first[c + 1]])
+        out.append(Block(mine, tuple(links[0]), tuple(links[1]), constraints[name].internal))
+    return out

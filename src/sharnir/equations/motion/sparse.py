@@ -1,0 +1,167 @@
+"""Closed systems of any size: separate bodies, with the multipliers of the constraints among the unknowns that bodies share.
+
+Rows are those on the bodies (`body_rows.py`), the elimination is a program (`programs/kernels/closed.py`); nothing here is a
+matrix over all coordinates, so that time and memory grow with the number of bodies and constraints. docs/theory/solving.md (D7)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...backends.grouped import native_copy
+from ...backends.link import relink
+from ...backends.loops import LoopRunner
+from ...backends.run import run_program
+from ...dialect.arithmetic import STEPPING
+from ...dialect.cache import Cache
+from ...dialect.kernels.rows import Scattered, scatter
+from ...dialect.native import Loop, Native
+from ...kernels.constrained import EXACT
+from ...model.model import Model
+from ...programs import CLOSED
+from ...programs.kernels.closed import ForwardOut
+from ...trace import Number
+from ..kernels.projection import NEWTON_STEPS
+from ..kernels.solution import DriftingRows, decaying
+from ..rows.body_rows import BodyRows, RowsOnBodies, body_rows_of
+from ..rows.evaluation import Values
+from .retraction import native_retract
+from .share import closed_structure, share_of
+
+FORWARD, CORRECTION = CLOSED["closed/forward/separate"], CLOSED["closed/correction"]
+
+
+class SparseEquations:
+    """Of one model with constraints."""
+
+    def __init__(self, model: Model, store: Cache | None = None) -> None:
+        self.model, self.store = model, store or Cache()
+        self.rows: BodyRows = body_rows_of(model)
+        self.structure = closed_structure(model)
+        self.share = share_of(model)
+        self._idle: list[tuple[dict[str, np.ndarray], list[Native]]] = []
+
+    # --- on numbers of any kind ---------------------------------------------------------------------------------------------
+    def trace(self, values: Values, dtype: type) -> RowsOnBodies:
+        """The rows; those that are not `counted` in `values` are zero."""
+        rows = self.rows.trace(values, dtype)
+        if "counted" not in values:
+            return rows
+        counted = values["counted"]
+        g, rate, gamma = ([x * k for x, k in zip(part, counted, strict=False)] for part in (rows.g, rows.rate, rows.gamma))
+        return RowsOnBodies(g, rate, gamma, [x * counted[k] for x, k in zip(rows.K, self.rows.row_of_K.tolist(), strict=True)])
+
+    def accelerations(
+        self, values: Values, gamma: Sequence[Number], K: Sequence[Number], dtype: type, exact: bool = False
+    ) -> ForwardOut:
+        """From gamma and K of the rows on the bodies. exact: for double-double arithmetic."""
+        return self._evaluate(FORWARD, {**values, "gamma": gamma, "K": K, "share": [EXACT if exact else self.share]}, dtype)
+
+    def correction(self, values: Values, gap: Sequence[Number], K: Sequence[Number], dtype: type, exact: bool = False) -> Any:
+        """The small motion, least in the metric of the masses, along which the rows change by -gap; of rows without one, 0."""
+        gap = [*gap, *[0.0] * (len(self.rows) - len(gap))]
+        share = [EXACT if exact else self.share]
+        return self._evaluate(CORRECTION, {**values, "gap": gap, "K": K, "share": share}, dtype).delta
+
+    def _evaluate(self, program: Any, values: Values, dtype: type) -> Any:
+        function = None if dtype is float else relink(program.function)
+        return run_program(program, self.structure, values, function, dtype=dtype)
+
+    # --- compiled: one state ------------------------------------------------------------------------------------------------
+    def allocate(self, at: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Arrays for everything between a state and its accelerations, beside those that are given."""
+        s, sizes = self.structure, self.rows.sizes
+        own = {name: np.zeros(sizes[name]) for name in ("g", "rate", "gamma", "K")}
+        own = {"g": own["g"], "row rate": own["rate"], "gamma": own["gamma"], "K": own["K"], "lam": np.zeros(len(self.rows))}
+        own |= {"inverse": np.zeros(len(self.rows))}
+        parameters = np.array(list(s.parameters.values()), dtype=float)
+        return {**own, "qdd": np.zeros(s.nv), "delta": np.zeros(s.nv), "parameter": parameters, **at}
+
+    def chain(self, at: Mapping[str, np.ndarray], decay: np.ndarray | None = None) -> list[Native]:
+        """Native functions from q, v, tau, t, parameter (and wrench, where it is given) to qdd and lam. `decay`: Baumgarte's."""
+        forward = self._with_wrenches if "wrench" in at else self._forward
+        return [*self._rows(at), *self._stabilised(at, decay), *forward.chain(at)]
+
+    def _stabilised(self, at: Mapping[str, np.ndarray], decay: np.ndarray | None) -> list[Native]:
+        if decay is None:
+            return []
+        rows = DriftingRows(at["gamma"], at["g"], at["row rate"], decay)
+        return [Loop(decaying, (DriftingRows,), STEPPING, store=self.store).bind(rows)]
+
+    def projection(self, at: Mapping[str, np.ndarray]) -> list[Native]:
+        """Native functions that project the state in q and v, in place. (L8), (L9)"""
+        at = self.allocate(at)
+        gap = np.zeros(len(self.rows))
+        at |= {"gap": gap}
+        retract = native_retract(self.model, at, at["delta"], self.store)
+        step = [*self._rows(at), self._copied(at["g"], gap), *self._correction.chain(at), retract]
+        faster = Loop(scatter, (Scattered,), STEPPING, store=self.store).bind(
+            Scattered(at["delta"], np.arange(len(at["v"]), dtype=np.int64), at["v"])
+        )
+        return [*step * NEWTON_STEPS, *self._rows(at), self._copied(at["row rate"], gap), *self._correction.chain(at), faster]
+
+    def _rows(self, at: Mapping[str, np.ndarray]) -> list[Native]:
+        given = {name: at[name] for name in ("q", "v", "t", "parameter", "g", "gamma", "K")} | {"rate": at["row rate"]}
+        return self.rows.chain(given, self.store)
+
+    def _copied(self, x: np.ndarray, y: np.ndarray) -> Native:
+        """y = x, and zero beyond: rows of speeds have no residual of position."""
+        zeros = np.zeros(len(y) - len(x))
+        return native_copy([(x, y[: len(x)]), (zeros, y[len(x) :])], self.store)
+
+    @cached_property
+    def _forward(self) -> LoopRunner:
+        none = {"wrench": np.zeros(6 * (self.structure.nb + 1)), "share": [self.share]}
+        return LoopRunner(FORWARD, self.structure, constant=none, store=self.store)
+
+    @cached_property
+    def _with_wrenches(self) -> LoopRunner:
+        return LoopRunner(FORWARD, self.structure, constant={"share": [self.share]}, store=self.store)
+
+    @cached_property
+    def _correction(self) -> LoopRunner:
+        return LoopRunner(CORRECTION, self.structure, constant={"share": [self.share]}, store=self.store)
+
+    # --- compiled: many -----------------------------------------------------------------------------------------------------
+    def solve(self, given: Mapping[str, np.ndarray], n: int, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Accelerations (n, nv) and multipliers (n, m) of rows of states: q, v, tau, t, and where there are any wrench and
+        parameter; each (n, …) or (1, …)."""
+        if n == 1:
+            return self._solve_one(given)
+        q, v = (np.broadcast_to(given[name], (n, given[name].shape[1])) for name in ("q", "v"))
+        t = np.broadcast_to(given["t"], (n, 1))
+        found = self.rows.evaluate(q, v, t, given.get("parameter"), ("gamma", "K"))
+        runner = self._with_wrenches if "wrench" in given else self._forward
+        rows = {**given, **found}
+        out = {"qdd": np.empty((n, self.structure.nv)), "lam": np.empty((n, len(self.rows)))}
+        out |= {"inverse": np.empty_like(out["lam"])}
+        inputs = [np.ascontiguousarray(rows[name], dtype=float) for name in runner.inputs]
+        runner.run(n, inputs, [out[name] for name in runner.outputs], threads)
+        return out["qdd"], out["lam"]
+
+    def _solve_one(self, given: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """By native functions bound once, to arrays that one caller uses at a time."""
+        if "wrench" in given:
+            at = self.allocate({name: np.array(x[0], dtype=float) for name, x in given.items()})
+            natives = self.chain(at)
+        else:
+            try:
+                at, natives = self._idle.pop()
+            except IndexError:
+                s = self.structure
+                sizes = {"q": s.nq, "v": s.nv, "tau": s.nv, "t": 1}
+                at = self.allocate({name: np.zeros(size) for name, size in sizes.items()})
+                natives = self.chain(at)
+            own = {"parameter": np.array([list(self.structure.parameters.values())], dtype=float)}
+            for name, x in {**own, **given}.items():
+                at[name][:] = x[0]
+        for native in natives:
+            native()
+        found = at["qdd"][None].copy(), at["lam"][None].copy()
+        if "wrench" not in given:
+            self._idle.append((at, natives))
+        return found

@@ -1,0 +1,1 @@
+"""The rows of constraints: residuals, rates, Jacobians, sparse or dense."""

@@ -1,0 +1,232 @@
+"""The rows of all constraints on the motion of the few bodies and speeds each touches: work in proportion to their number.
+
+What a row has to do with other coordinates goes through these bodies. See docs/theory/loops.md, "The rows on bodies".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...backends.grouped import GroupedCode
+from ...dialect.cache import Cache
+from ...dialect.native import Native
+from ...model.constraints.base import Constraint
+from ...model.forces.groups import Group
+from ...model.forces.layout import WIDTH
+from ...model.forces.shape import Shape
+from ...model.model import Model
+from ...model.structure import Structure
+from ...trace import Expression, Number
+from .constraint_families import families
+from .evaluation import Values, with_bodies
+from .flat_motion import FlatMotion, GenericMotion
+from .moving_rows import moving_rows
+from .one_constraint import WIDE, ConstraintRow, label_of
+from .row_layout import BODY, Part, RowLayout
+
+ANSWERS = ("g", "rate", "gamma", "K")
+AT_ONCE = 1 << 22
+"""Numbers of flat motions of many states that are held at once."""
+
+
+class RowsOnBodies(NamedTuple):
+    """In one state, numbers of any kind."""
+
+    g: list[Number]
+    """(holonomic rows)"""
+    rate: list[Number]
+    """(rows): Σ K·(velocity of a body) + Σ K·(speed) + ∂g/∂t                                                        (L21)"""
+    gamma: list[Number]
+    """(rows): d(rate)/dt = Σ K·(true acceleration of a body) + Σ K·(rate of a speed) + gamma                        (L22)"""
+    K: list[Number]
+    """(flat): the blocks of all links"""
+
+
+def body_rows_of(model: Model) -> BodyRows:
+    """The rows of a model, made once."""
+    return body_rows(model.structure, model.constraints)
+
+
+def body_rows(structure: Structure, constraints: Mapping[str, Constraint]) -> BodyRows:
+    """The rows of a structure, which is made anew where constraints are added."""
+    if "body rows" not in structure.cached:
+        structure.cached["body rows"] = BodyRows(structure, constraints)
+    return structure.cached["body rows"]
+
+
+class BodyRows(RowLayout):
+    """Rows that hold whatever the motion are left out and listed in `trivial`; holonomic rows come first."""
+
+    def __init__(self, structure: Structure, constraints: Mapping[str, Constraint]) -> None:
+        self.structure, self.layout, self.motion = structure, structure.forces.layout, FlatMotion(structure)
+        found = families(structure, self.layout, constraints)
+        labels = [label_of(name, constraint) for name, constraint in constraints.items()]
+        moving = moving_rows(found, labels, self.motion.generic()) if found else None
+        self.trivial = moving.trivial if moving else []
+        self._conditions = moving.conditions if moving else []
+        super().__init__(found, list(constraints), labels, moving.kept if moving else [])
+        self._order = list(constraints)
+        self._expressions: dict[tuple[str, ...], list[Expression]] = {}
+        self._codes: dict[Any, GroupedCode] = {}
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether there are rows that nothing moves but parameters."""
+        return bool(self._conditions)
+
+    def conditions(self, parameters: Sequence[float]) -> Iterator[tuple[ConstraintRow, float]]:
+        """Rows that nothing moves but parameters, and their residuals at some values of these."""
+        flat = self.motion.generic(parameters=parameters).flat[0] if self._conditions else np.zeros(0)
+        for f, member, k, row in self._conditions:
+            yield row, float(f.values(flat, [f.g[k]])[0, member])
+
+    def moves_at_rest(self) -> bool:
+        """Whether rates are other than zero at rest."""
+        motion = self.motion.generic(at_rest=True)
+        rates = (part.family.generic(motion, _outputs(part, ["rate"])).vanishes[..., part.which] for part in self.parts)
+        return not all(vanish.all() for vanish in rates)
+
+    def generic_blocks(self, motion: GenericMotion) -> np.ndarray:
+        """(states, numbers of K) at generic states."""
+        out = np.zeros((len(motion.flat), self.sizes["K"]))
+        for part in self.parts:
+            K = part.family.generic(motion, _outputs(part, ["K"])).value[..., part.which]
+            out[:, part.places["K"]] = K.transpose(1, 2, 0)
+        return out
+
+    # --- on numbers of any kind ---------------------------------------------------------------------------------------------
+    def trace(self, values: Values, dtype: type = object) -> RowsOnBodies:
+        """On floats or symbols. `values`: q, v, t, parameter, and r, G, velocity of the bodies, which are computed where they
+        are not given (dtype: of what numbers)."""
+        return RowsOnBodies(*self.traced(values, ANSWERS, dtype))
+
+    def traced(self, values: Values, answers: Sequence[str], dtype: type = object) -> list[list[Number]]:
+        """Some of the answers alone."""
+        motion = values if values.keys() >= WIDTH.keys() else with_bodies(self.structure, values, dtype)
+        flat = self.layout.flat(motion)
+        out: list[list[Number]] = [[0.0] * self.sizes[name] for name in answers]
+        for part, expression in zip(self.parts, self._expressions_of(tuple(answers)), strict=True):
+            f = part.family
+            for k, member in enumerate(part.which.tolist()):
+                found = iter(expression(*[flat[at] for at in f.reads[member].tolist()], *f.numbers[member].tolist()))
+                for name, target in zip(answers, out, strict=True):
+                    for at in part.places[name][k].tolist():
+                        target[at] = next(found)
+        return out
+
+    def _expressions_of(self, answers: tuple[str, ...]) -> list[Expression]:
+        if answers not in self._expressions:
+            self._expressions[answers] = [part.family.expression(_outputs(part, answers)) for part in self.parts]
+        return self._expressions[answers]
+
+    def wrenches(self, values: Values, lam: Sequence[Number]) -> dict[str, dict[int, list[Number]]]:
+        """{constraint: {row of a body: Kᵀλ, force and moment at its origin in its axes}}."""
+        (K,) = self.traced(values, ["K"])
+        found: dict[str, dict[int, list[Number]]] = {
+            name: {body: [0.0] * WIDE for body in bodies} for name, bodies in self.idle.items()
+        }
+        first, kind, target, at = (x.tolist() for x in self.links)
+        for c, name in enumerate(self.names):
+            push = [lam[k] for k in self.row_of[self.row_first[c] : self.row_first[c + 1]].tolist()]
+            found[name] = {}
+            for link in range(first[c], first[c + 1]):
+                if kind[link] == BODY:
+                    block = K[at[link] : at[link + 1]]
+                    found[name][target[link]] = [_product(push, block[k::WIDE]) for k in range(WIDE)]
+        return {name: found[name] for name in self._order}
+
+    def wrench_rows(self, K: np.ndarray, lam: np.ndarray) -> Iterator[tuple[str, dict[int, np.ndarray]]]:
+        """The same from rows of K and of multipliers, {row of a body: (n, 6)}."""
+        loads = K[:, self.blocks.at[:, None] + np.arange(WIDE)] * lam[:, self.blocks.row, None]
+        links, first = np.unique(self.blocks.link, return_index=True)
+        sums = np.add.reduceat(loads, first, axis=1) if len(first) else loads
+        found = {name: {body: np.zeros((len(K), WIDE)) for body in bodies} for name, bodies in self.idle.items()}
+        found |= {name: {} for name in self.names}
+        for k, link in enumerate(links.tolist()):
+            found[self.names[self.owner[link]]][int(self.links.target[link])] = sums[:, k]
+        return ((name, found[name]) for name in self._order)
+
+    def speed_forces(self, K: np.ndarray, lam: np.ndarray) -> Iterator[tuple[str, dict[int, np.ndarray]]]:
+        """What the constraints do on speeds by themselves, {speed: (n,)}, from rows of K and of multipliers."""
+        first, kind, target, at = (x.tolist() for x in self.links)
+        for c, name in enumerate(self.names):
+            own = lam[:, self.row_of[self.row_first[c] : self.row_first[c + 1]]]
+            links = [k for k in range(first[c], first[c + 1]) if kind[k] != BODY]
+            yield name, {target[k]: (K[:, at[k] : at[k + 1]] * own).sum(axis=1) for k in links}
+
+    # --- compiled -----------------------------------------------------------------------------------------------------------
+    def chain(self, arrays: Mapping[str, np.ndarray], store: Cache | None = None) -> list[Native]:
+        """Native functions that fill those of the arrays g, rate, gamma, K that are there from q, v, t (and parameter), one
+        state; where r, G and velocity of the bodies are there too, these are not computed again."""
+        answers = tuple(name for name in ANSWERS if name in arrays)
+        code = self._code(answers, store)
+        flat, natives = self.motion.chain(arrays, code, store)
+        found = np.zeros(max(1, sum(self.sizes[name] for name in answers)))
+        parts = [(part, arrays[name].reshape(-1)) for name, part in self._split(answers, found)]
+        return [*natives, *code.chain(flat, {"push": found}), code.copied(parts)]
+
+    def evaluate(
+        self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray | None = None, answers: Sequence[str] = ANSWERS
+    ) -> dict[str, np.ndarray]:
+        """Rows of states (n, nq), (n, nv), (n,), and parameters (n or 1, …), to rows of answers, by the same code."""
+        n, t = len(q), np.reshape(t, -1)
+        found = np.zeros((n, sum(self.sizes[name] for name in answers)))
+        step = max(1, AT_ONCE // self.motion.size)
+        for first in range(0, n, step):
+            some = slice(first, first + step)
+            own = parameters if parameters is None or len(parameters) < n else parameters[some]
+            self._code(tuple(answers), None).run(self.motion.rows(q[some], v[some], t[some], own), {"push": found[some]})
+        return dict(self._split(answers, found))
+
+    def at(self, flat: np.ndarray, answers: Sequence[str] = ANSWERS) -> dict[str, np.ndarray]:
+        """The same on flat motions (n, …)."""
+        found = np.zeros((len(flat), sum(self.sizes[name] for name in answers)))
+        self._code(tuple(answers), None).run(flat, {"push": found})
+        return dict(self._split(answers, found))
+
+    def _split(self, answers: Sequence[str], flat: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+        at = 0
+        for name in answers:
+            yield name, flat[..., at : at + self.sizes[name]]
+            at += self.sizes[name]
+
+    def exact_chain(self, flat: np.ndarray, arrays: Mapping[str, np.ndarray], store: Cache | None = None) -> list[Native]:
+        """The same in double-double arithmetic, from a flat motion (size, 2) to those of the arrays g, rate, gamma, K (…, 2) that
+        are there."""
+        answers = tuple(name for name in ANSWERS if name in arrays)
+        code = self._code(answers, store, pairs=True)
+        found = np.zeros((max(1, sum(self.sizes[name] for name in answers)), 2))
+        at, parts = 0, []
+        for name in answers:
+            parts.append((found[at : at + self.sizes[name]], arrays[name]))
+            at += self.sizes[name]
+        return [*code.chain(flat, {"push": found}), code.copied(parts)]
+
+    def _code(self, answers: tuple[str, ...], store: Cache | None, pairs: bool = False) -> GroupedCode:
+        """Machine code for some of the answers, one after another in one flat vector."""
+        key = (answers, pairs, str((store or Cache()).folder))
+        if key not in self._codes:
+            begin = dict(zip(answers, np.cumsum([0, *(self.sizes[name] for name in answers)]).tolist(), strict=False))
+            groups = [_group(part, answers, begin) for part in self.parts]
+            self._codes[key] = GroupedCode([group for group in groups if group.places.size], store, pairs)
+        return self._codes[key]
+
+
+def _outputs(part: Part, answers: Sequence[str]) -> list[Number]:
+    found = part.family.outputs(part.kept)
+    return [x for name in answers for x in found[name]]
+
+
+def _group(part: Part, answers: Sequence[str], begin: Mapping[str, int]) -> Group:
+    f = part.family
+    shape = Shape(f.graph, f.reads_of, f.numbers_of, {"push": _outputs(part, answers)})
+    places = np.concatenate([part.places[name] + begin[name] for name in answers], axis=1)
+    no_force = np.zeros((len(part.which), 1), dtype=np.int64)
+    return Group(shape, no_force, f.reads[part.which], f.numbers[part.which], np.ascontiguousarray(places))
+
+
+def _product(x: Sequence[Number], y: Sequence[Number]) -> Number:
+    return sum((a * b for a, b in zip(x, y, strict=True) if not (isinstance(b, float) and b == 0.0)), 0.0)

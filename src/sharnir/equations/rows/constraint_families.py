@@ -1,0 +1,161 @@
+"""The constraints of a model in families: those of one shape share a graph; arrays hold what differs from one to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...errors import ModelError
+from ...model.constraints.base import Constraint
+from ...model.forces.kinds import Kind, Signature, signature, symbols_for
+from ...model.forces.layout import Layout
+from ...model.forces.shape import Shape
+from ...model.motion import Motion
+from ...model.structure import Structure
+from ...trace import Expression, Graph, Number, Symbol
+from ...trace.alike import Form, with_constants_as_inputs, without_constants
+from ...trace.generic import Generic, stacked
+from .flat_motion import GenericMotion
+from .one_constraint import WIDE, TracedConstraint, label_of, row_of
+
+FEW = 4
+"""Families of fewer members are joined with others of the same form."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Constraints of one shape, a row of each array for each."""
+
+    graph: Graph
+    reads_of: Sequence[Symbol]
+    numbers_of: Sequence[Symbol]
+    g: Sequence[Number]
+    rate: Sequence[Number]
+    gamma: Sequence[Number]
+    K: Sequence[Sequence[Number]]
+    """For every link a block (rows × 6 of a body, rows × 1 of a speed), row by row."""
+    members: list[int]
+    """Indices of the constraints."""
+    names: Sequence[Sequence[str]]
+    """Of every member, what its rows forbid."""
+    reads: np.ndarray
+    """(n, reads): places in the flat motion."""
+    numbers: np.ndarray
+    """(n, numbers)"""
+    targets: np.ndarray
+    """(n, links): rows of bodies, numbers of speeds."""
+
+    @cached_property
+    def widths(self) -> list[int]:
+        """Of the blocks: 6 of a body, 1 of a speed."""
+        return [len(block) // len(self.rate) for block in self.K]
+
+    def bodies(self, member: int) -> list[int]:
+        """The rows of the bodies that a member touches."""
+        return [int(x) for x, width in zip(self.targets[member], self.widths, strict=True) if width == WIDE]
+
+    def outputs(self, kept: Sequence[int]) -> dict[str, list[Number]]:
+        """Of some of the rows."""
+        return {
+            "g": [self.g[k] for k in kept if k < len(self.g)],
+            "rate": [self.rate[k] for k in kept],
+            "gamma": [self.gamma[k] for k in kept],
+            "speed": [self.rate[k] for k in kept if k >= len(self.g)],
+            "K": [x for block in self.K for k in kept for x in row_of(block, k, len(self.rate))],
+        }
+
+    def expression(self, outputs: Sequence[Number]) -> Expression:
+        return Expression(self.graph, [*self.reads_of, *self.numbers_of], outputs)
+
+    def values(self, flat: np.ndarray, outputs: Sequence[Number]) -> np.ndarray:
+        """(outputs, n) at one flat motion: all members at once, interpreted."""
+        n = len(self.members)
+        with np.errstate(all="ignore"):  # nan and inf are values, not warnings
+            found = self.expression(outputs)(*flat[self.reads].T, *self.numbers.T)
+        return np.array([np.broadcast_to(x, n) for x in found], dtype=float).reshape(len(outputs), n)
+
+    def generic(self, motion: GenericMotion, outputs: Sequence[Number]) -> Generic:
+        """(outputs, states, n) at generic states."""
+        with np.errstate(all="ignore"):
+            found = self.expression(outputs)(*motion.at(self.reads), *self.numbers.T)
+        return stacked(found, (len(motion.flat), len(self.members)))
+
+
+def families(structure: Structure, layout: Layout, constraints: Mapping[str, Constraint]) -> list[Family]:
+    """Closing joints and constraints of the library by kind, each kind traced once; those of the user's traced one by one. Small
+    families are joined where their graphs are equal but for constants: hinges about different axes, functions of one form."""
+    on = Motion(structure, Graph())
+    kinds: dict[Any, tuple[Kind, TracedConstraint]] = {}
+    found: list[Family] = []
+    for number, (name, constraint) in enumerate(constraints.items()):
+        label = label_of(name, constraint)
+        like = _signature(constraint, on)
+        if like is None:
+            found.append(_of_one(layout, number, TracedConstraint(structure, Graph(), constraint, label)))
+            continue
+        known = kinds.get(like.kind)  # once: hash and comparison of a joint type go through all its fields
+        if known is None:
+            graph = Graph()
+            symbols, numbers = symbols_for(graph, like.numbers)
+            traced = TracedConstraint(structure, graph, constraint.with_numbers(numbers), label)
+            shape = Shape(graph, list(traced.reads.values()), symbols, {})
+            places = [(0, part, index * WIDE if part == "velocity" else index) for part, index in traced.links]
+            known = kinds[like.kind] = Kind(structure, layout, like, shape, list(traced.reads), places), traced
+        known[0].add(number, like)
+    return _joined([*(_of_kind(*one) for one in kinds.values()), *found])
+
+
+def _signature(constraint: Constraint, on: Motion) -> Signature | None:
+    try:
+        return signature(constraint, on)
+    except ModelError:  # it names what is not there: its own trace will say so
+        return None
+
+
+def _of_kind(kind: Kind, traced: TracedConstraint) -> Family:
+    reads, numbers, places = kind.arrays()
+    names = [[*traced.first, *traced.second]] * len(kind.members)
+    targets = places // np.array([len(block) // len(traced.rate) for block in traced.K], dtype=np.int64)
+    return Family(
+        traced.graph, kind.shape.reads, kind.shape.numbers, traced.g, traced.rate, traced.gamma, traced.K,
+        kind.members, names, reads, numbers, targets,
+    )  # fmt: skip
+
+
+def _of_one(layout: Layout, number: int, traced: TracedConstraint) -> Family:
+    reads = np.array([[layout.at[part] + k for part, k in traced.reads]], dtype=np.int64)
+    targets = np.array([[k for _, k in traced.links]], dtype=np.int64)
+    return Family(
+        traced.graph, list(traced.reads.values()), (), traced.g, traced.rate, traced.gamma, traced.K,
+        [number], [[*traced.first, *traced.second]], reads, np.zeros((1, 0)), targets,
+    )  # fmt: skip
+
+
+def _joined(found: Sequence[Family]) -> list[Family]:
+    """Families of few members that have the same form as one, the constants of each beside its numbers."""
+    out = [f for f in found if len(f.members) >= FEW]
+    alike: dict[tuple[Form, tuple[int, ...]], list[tuple[Family, list[float]]]] = {}
+    for f in found:
+        if len(f.members) < FEW:
+            outputs = [*f.g, *f.rate, *f.gamma, *(x for block in f.K for x in block)]
+            form, constants = without_constants(f.graph, [*f.reads_of, *f.numbers_of], outputs)
+            sizes = (len(f.reads_of), len(f.g), len(f.rate), *(len(block) for block in f.K))
+            alike.setdefault((form, sizes), []).append((f, constants))
+    return [*out, *(_of_form(*one) if len(one[1]) > 1 else one[1][0][0] for one in alike.items())]
+
+
+def _of_form(key: tuple[Form, tuple[int, ...]], found: list[tuple[Family, list[float]]]) -> Family:
+    form, (n_reads, n_first, n_rows, *blocks) = key
+    graph, inputs, constants, outputs = with_constants_as_inputs(form)
+    parts = np.cumsum([n_first, n_rows, n_rows, *blocks])
+    g, rate, gamma, *K = (outputs[a:b] for a, b in zip([0, *parts[:-1]], parts, strict=True))
+    numbers = [np.hstack([f.numbers, np.tile(np.array(own, dtype=float), (len(f.members), 1))]) for f, own in found]
+    return Family(
+        graph, inputs[:n_reads], [*inputs[n_reads:], *constants], g, rate, gamma, K,
+        [number for f, _ in found for number in f.members], [names for f, _ in found for names in f.names],
+        np.vstack([f.reads for f, _ in found]), np.vstack(numbers), np.vstack([f.targets for f, _ in found]),
+    )  # fmt: skip

@@ -1,0 +1,297 @@
+"""All constraints of a model as one graph: their residuals, the rates of these, the Jacobian and γ, by differentiation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...backends.compiled_programs import is_large
+from ...backends.fast_path import fast_single
+from ...backends.llvm.runner import GraphRunner
+from ...backends.traced import TracedProgram
+from ...dialect.jit import host_lanes
+from ...errors import AssemblyError, SingularError
+from ...model.constraints.base import Constraint
+from ...model.model import Model
+from ...model.structure import Structure
+from ...trace import Expression, Graph, Number, Symbol, needed, tangent
+from .body_rows import body_rows
+from .evaluation import Values, evaluate, state_inputs, with_bodies
+from .one_constraint import ConstraintRow
+from .scale import Scale
+from .sparse_rows import SparseRows
+
+Numbers = Sequence[float] | np.ndarray
+"""Values of all parameters; none: the model's own."""
+INTERPRETED = 40
+"""Evaluations of single states by one user of a table after which the rows are compiled: an assembly should not wait for that,
+and what it finds does not depend, in the last bit, on the assemblies before it."""
+MAX_COMPILED = 20_000
+"""Nodes of a graph that is compiled for that."""
+DENSE = 4_000
+"""Rows, or bodies, times speeds beyond which J is not traced as one graph: it would take seconds."""
+
+
+@dataclass(frozen=True)
+class TracedConstraints:
+    """On the symbols of one graph: g (holonomic rows first), rate = Jv + …, J (rows × nv), gamma: J v̇ + gamma = 0."""
+
+    g: tuple[Number, ...]
+    rate: tuple[Number, ...]
+    J: tuple[tuple[Number, ...], ...]
+    gamma: tuple[Number, ...]
+
+
+def table_of(model: Model) -> ConstraintTable:
+    """The table of a model for one user, who counts his own evaluations; everything else is made once."""
+    structure = model.structure
+    if "constraints" not in structure.cached:
+        structure.cached["constraints"] = ConstraintTable(structure, model.constraints)
+    own = ConstraintTable.__new__(ConstraintTable)
+    own.__dict__, own._evaluations = structure.cached["constraints"].__dict__, 0
+    return own
+
+
+class ConstraintTable:
+    """The rows of a model's constraints. Rows that hold whatever the motion are left out and listed in `trivial`."""
+
+    __slots__ = ("__dict__", "_evaluations")
+
+    def __init__(self, structure: Structure, constraints: dict[str, Constraint]) -> None:
+        self.structure = structure
+        self._evaluations = 0
+        self.on_bodies = body_rows(structure, constraints)
+        """The same rows as functions of the motion of the bodies they touch."""
+        self.rows, self.n_holonomic, self.trivial = self.on_bodies.rows, self.on_bodies.n_holonomic, self.on_bodies.trivial
+        self.scale = Scale(structure, constraints, self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def trace(self, inputs: Values) -> TracedConstraints:
+        """The same on numbers of any kind: floats, symbols of another graph."""
+        values = self._flat(*(x for name in self.traced_inputs for x in inputs[name]))
+        m, n, at = len(self), self.structure.nv, self.n_holonomic
+        J = [values[at + m + k * n : at + m + (k + 1) * n] for k in range(m)]
+        return TracedConstraints(values[:at], values[at : at + m], tuple(J), values[at + m + m * n :])
+
+    @cached_property
+    def _flat(self) -> Expression:
+        t = self.traced
+        return self._expression([*t.g, *t.rate, *(x for row in t.J for x in row), *t.gamma])
+
+    def rate_along(self, values: Values, dq: Sequence[Number]) -> tuple[Number, ...]:
+        """The change of `rate` along a displacement dq of the coordinates, speeds and time held, on numbers of any kind."""
+        return self._rate_change(*(x for name in self.traced_inputs for x in values[name]), *dq)
+
+    @cached_property
+    def _rate_change(self) -> Expression:
+        q = self.traced_inputs["q"]
+        dq = self._graph.inputs(len(q))
+        return self._expression(tangent(self.traced.rate, list(zip(q, dq, strict=True))), *dq)
+
+    def evaluate_sparse(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, Any]:
+        """g, rate, gamma in one state as arrays, and J as a `scipy.sparse.csr_array` of a pattern that is the same in all states:
+        work in proportion to the number of rows and to the lengths of the loops."""
+        return self._sparse.evaluate(q, v, t, np.array(parameters, dtype=float) if len(parameters) else None)
+
+    def evaluate_either(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, Any]:
+        """`evaluate`, of large models `evaluate_sparse`."""
+        return (self.evaluate_sparse if self.is_large else self.evaluate)(q, v, t, parameters)
+
+    @cached_property
+    def _sparse(self) -> SparseRows:
+        return SparseRows(self.structure, self.on_bodies)
+
+    @property
+    def may_compile(self) -> bool:
+        """Whether the rows are one graph that compiles in reasonable time."""
+        return not self.is_large and len(self._graph.nodes) < MAX_COMPILED
+
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether rows are evaluated on bodies, in groups of one shape: one graph would take long to trace and compile."""
+        s = self.structure
+        return is_large(s) or max(len(self), s.nb) * s.nv > DENSE
+
+    def evaluate(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, np.ndarray]:
+        """g, rate, J, gamma in one state, as arrays."""
+        if self.is_large:
+            sparse = self.evaluate_sparse(q, v, t, parameters)
+            return sparse | {"J": sparse["J"].toarray()}
+        parameters = parameters if len(parameters) else list(self.structure.parameters.values())
+        self._evaluations += 1
+        if self._evaluations > INTERPRETED and self.may_compile:
+            return self._compiled(q, v, parameters, t)
+        floats = {"q": q.tolist(), "v": v.tolist(), "parameter": list(parameters), "t": [float(t)]}
+        found = self.trace(floats)
+        arrays = {name: np.array(getattr(found, name), dtype=float) for name in ("g", "rate", "J", "gamma")}
+        return arrays | {"J": arrays["J"].reshape(len(self), self.structure.nv)}
+
+    def _compiled(self, *state: Any) -> dict[str, np.ndarray]:
+        """The same by straight-line code."""
+        q, v, parameters, t = state
+        done = self._fast(q, v, np.asarray(parameters, dtype=float), float(t))
+        if done is not None:
+            return dict(zip(self._runner.outputs, done, strict=True))
+        rows = [np.array(x, dtype=float).reshape(1, -1) for x in state]
+        found = [np.empty((1, *shape)) for shape in self._runner.outputs.values()]
+        self._runner.run(1, rows, [x.reshape(1, -1) for x in found])
+        return {name: x[0] for name, x in zip(self._runner.outputs, found, strict=True)}
+
+    @cached_property
+    def _fast(self) -> Callable[..., Any]:
+        return fast_single(self._runner)
+
+    @cached_property
+    def _runner(self) -> GraphRunner:
+        t = self.traced
+        outputs = {"g": t.g, "rate": t.rate, "J": tuple(x for row in t.J for x in row), "gamma": t.gamma}
+        shapes = {name: (len(x),) for name, x in outputs.items()} | {"J": (len(self), self.structure.nv)}
+        return GraphRunner(TracedProgram(self._graph, dict(self.traced_inputs), outputs), shapes)
+
+    def compile(self) -> None:
+        """From now on by straight-line code wherever that will be: the last bits do not depend on how many came before."""
+        self._evaluations = max(self._evaluations, INTERPRETED)
+
+    @cached_property
+    def reads(self) -> np.ndarray:
+        """(P,): which parameters the rows may depend on; of large models, all."""
+        inputs = self.traced_inputs["parameter"]
+        if self.is_large or self.on_bodies.has_conditions:
+            return np.ones(len(inputs), dtype=bool)
+        t = self.traced
+        used = set(needed(self._graph, [*t.g, *t.rate, *(x for row in t.J for x in row), *t.gamma]))
+        return np.array([x.index in used for x in inputs], dtype=bool)
+
+    def check_conditions(self, parameters: Numbers = ()) -> None:
+        """Rows that nothing moves hold for some values of the parameters only: an error names one that does not."""
+        for row, gap in self.on_bodies.conditions(list(parameters) or list(self.structure.parameters.values())):
+            if abs(gap) > 1e-9 * ((self.scale.length or 1.0) if row.unit == "m" else 1.0):
+                raise AssemblyError(
+                    f"{row} cannot be met with these parameters: it stays at {gap:.6g} whatever the motion; change "
+                    "them, or leave the constraint out"
+                )
+
+    @cached_property
+    def is_rheonomic(self) -> bool:
+        """Whether any row prescribes motion in time, so that constraint forces do work: its formula is not zero at rest."""
+        return self.on_bodies.moves_at_rest()
+
+    def change(
+        self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers, dq: Sequence[float], dv: np.ndarray, dp: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """The changes of g and rate along a displacement of coordinates (dq as they are counted in q), speeds and parameters."""
+        state = [*q.tolist(), *v.tolist(), *(float(x) for x in parameters), float(t)]
+        found = np.array(self._change(*state, *dq, *dv.tolist(), *dp.tolist()), dtype=float)
+        return {"g": found[: self.n_holonomic], "rate": found[self.n_holonomic :]}
+
+    @cached_property
+    def _change(self) -> Expression:
+        moved = [x for name in ("q", "v", "parameter") for x in self.traced_inputs[name]]
+        dx = self._graph.inputs(len(moved))
+        return self._expression(tangent([*self.traced.g, *self.traced.rate], list(zip(moved, dx, strict=True))), *dx)
+
+    def finite(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = (), sparse: bool = False) -> dict[str, Any]:
+        """The same for whoever solves with it: a row that is not defined in this state is an error, not a number. `sparse`: of
+        large models J may be sparse."""
+        now = (self.evaluate_either if sparse else self.evaluate)(q, v, t, parameters)
+        if undefined := self.undefined(now):
+            shown = np.array2string(q, precision=6, separator=", ", threshold=20, suppress_small=True)
+            raise SingularError(
+                f"{undefined} is not finite at q = {shown}, t = {t:g}: the constraint is not defined in this position; start "
+                "from another one (q0=…), or at another time (t0=…)"
+            )
+        return now
+
+    def undefined(self, now: dict[str, np.ndarray]) -> ConstraintRow | None:
+        """The first row with a number that is not finite."""
+        bad = ~(np.isfinite(abs(now["J"]).sum(axis=1)) & np.isfinite(now["rate"]) & np.isfinite(now["gamma"]))
+        bad[: self.n_holonomic] |= ~np.isfinite(now["g"])
+        return self.rows[int(bad.argmax())] if bad.any() else None
+
+    def violation(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+        """(T,): the largest residual, over states (T, nq), (T, nv), (T,), (T, parameters): of holonomic rows g, of
+        nonholonomic ones the rate."""
+        if not len(t) or not self.rows:
+            return np.zeros(len(t))
+        if self.is_large:
+            answers = self.on_bodies.evaluate(q, v, t, parameters, ("g", "speed")).values()
+            return np.abs(np.concatenate(list(answers), axis=1)).max(axis=1)
+        found = self._expression(self._residuals)(*q.T, *v.T, *parameters.T, t)
+        return np.abs(np.array([np.broadcast_to(x, len(t)) for x in found], dtype=float)).max(axis=0)
+
+    def relative_violation(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+        """The same relative to the sizes of the terms, on the lanes of the processor, of small models."""
+        if not len(t) or not self.rows:
+            return np.zeros(len(t))
+        found = _on_lanes(self._residual_code, q, v, t, parameters)["residual"]
+        return np.asarray(np.abs(found / self.scale.of_rows(q)).max(axis=1))
+
+    def evaluate_many(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> dict[str, np.ndarray]:
+        """g, rate, J, gamma (T, …) of states (T, nq), (T, nv), (T,), (T, parameters), of small models, by code that is the same
+        for any number of states."""
+        return _on_lanes(self._runner, q, v, t, parameters)
+
+    @property
+    def _residuals(self) -> tuple[Number, ...]:
+        return (*self.traced.g, *self.traced.rate[self.n_holonomic :])
+
+    @cached_property
+    def _residual_code(self) -> GraphRunner:
+        return GraphRunner(TracedProgram(self._graph, dict(self.traced_inputs), {"residual": self._residuals}))
+
+    def wrenches(self, motion: Values, lam: Sequence[Number]) -> dict[str, dict[str, list[Number]]]:
+        """The forces of the multipliers on the bodies: {constraint: {body: force and moment at its origin, in its axes}}, on
+        numbers of any kind. `motion`: q, v, t, parameter and what the program "motion" gives."""
+        bodies = self.structure.bodies
+        found = self.on_bodies.wrenches(motion, lam)
+        return {name: {bodies[row - 1].name: x for row, x in wrenches.items()} for name, wrenches in found.items()}
+
+    def wrench_rows(
+        self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray | None, lam: np.ndarray
+    ) -> dict[str, dict[str, np.ndarray]]:
+        """The same for rows of states and of multipliers (n, rows), as arrays (n, 6)."""
+        bodies, K = self.structure.bodies, self.on_bodies.evaluate(q, v, t, parameters, ["K"])["K"]
+        found = self.on_bodies.wrench_rows(K, lam)
+        return {name: {bodies[row - 1].name: x for row, x in wrenches.items()} for name, wrenches in found}
+
+    # --- inside -----------------------------------------------------------------------------------------------------------
+    @property
+    def _graph(self) -> Graph:
+        return self.traced_inputs["t"][0].graph
+
+    def _expression(self, outputs: Sequence[Number], *more: Symbol) -> Expression:
+        """Of the state, and where `more` inputs are given, of these."""
+        return Expression(self._graph, [*(x for group in self.traced_inputs.values() for x in group), *more], outputs)
+
+    @cached_property
+    def traced_inputs(self) -> dict[str, tuple[Symbol, ...]]:
+        """The symbols of `traced`: q, v, parameter, t."""
+        return state_inputs(self.structure, Graph())
+
+    @cached_property
+    def traced(self) -> TracedConstraints:
+        """All rows as one graph of the state: for models whose J fits one."""
+        inputs = self.traced_inputs
+        g, speeds = self.on_bodies.traced(with_bodies(self.structure, inputs), ("g", "speed"))
+        rates = evaluate(self.structure, "rates", {name: inputs[name] for name in ("q", "v", "t")}).rate
+        flow = [*zip(inputs["q"], rates, strict=True), (inputs["t"][0], 1.0)]
+        rate = (*tangent(g, flow), *speeds)
+        columns = [tangent(rate, [(x, 1.0)]) for x in inputs["v"]]
+        J = tuple(tuple(column[k] for column in columns) for k in range(len(rate)))
+        return TracedConstraints(tuple(g), rate, J, tangent(rate, flow))
+
+
+def _on_lanes(code: GraphRunner, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> dict[str, np.ndarray]:
+    """Outputs of code for states, at least as many as there are lanes: the last one again and again."""
+    n, few = len(t), max(host_lanes() - len(t), 0) if len(t) else 0
+    states = [np.concatenate([x, np.repeat(x[-1:], few, axis=0)]) for x in (q, v, parameters, t[:, None])]
+    found = {name: np.empty((n + few, *shape)) for name, shape in code.outputs.items()}
+    code.run(n + few, states, [x.reshape(n + few, prod(x.shape[1:])) for x in found.values()])
+    return {name: x[:n] for name, x in found.items()}

@@ -1,0 +1,33 @@
+"""Programs of a model on numbers of any kind: floats (`dtype=float`) or the symbols of a graph (`dtype=object`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...backends.link import relink
+from ...backends.run import run_program
+from ...model.structure import Structure
+from ...programs import program_for
+from ...trace import Graph, Number, Symbol
+
+Values = Mapping[str, Sequence[Number]]
+"""Inputs of programs by name, each a flat row: q, v, t, parameter, …"""
+
+
+def evaluate(structure: Structure, name: str, values: Values, dtype: type = object) -> Any:
+    """The outputs of a program, a group of arrays."""
+    program = program_for(structure, name)
+    return run_program(program, structure, values, None if dtype is float else relink(program.function), dtype=dtype)
+
+
+def with_bodies(structure: Structure, values: Values, dtype: type = object) -> dict[str, Sequence[Number]]:
+    """`values` and the poses (r, G) and velocities of all bodies: what forces, constraints and events are functions of."""
+    found = evaluate(structure, "motion", {name: values[name] for name in ("q", "v", "t", "parameter") if name in values}, dtype)
+    return {**values, **{name: x.ravel().tolist() for name, x in found._asdict().items()}}
+
+
+def state_inputs(structure: Structure, graph: Graph, **more: int) -> dict[str, tuple[Symbol, ...]]:
+    """New symbols of a graph: q, v, so many `more` of each name, parameter and, as everywhere the last, t."""
+    sizes = {"q": structure.nq, "v": structure.nv, **more, "parameter": len(structure.parameters), "t": 1}
+    return {name: tuple(graph.inputs(size)) for name, size in sizes.items()}

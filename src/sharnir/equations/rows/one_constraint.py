@@ -1,0 +1,144 @@
+"""One constraint by itself: its rows, their rates, and how these depend on bodies and speeds, as expressions of the motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import ModelError, StateError, TraceError
+from ...kernels.algebra import add, cross, neg
+from ...model.constraints.base import Constraint
+from ...model.constraints.closing import ClosingJoint
+from ...model.forces.layout import WIDTH
+from ...model.forces.shape import flow
+from ...model.joints.closing_rows import Row
+from ...model.motion import ORIGIN, Motion
+from ...model.structure import Structure
+from ...trace import Graph, Number, Symbol, call_traced, check_numbers, needed, tangent
+
+UNITS = {"position": "m", "distance": "m", "touching": "m", "slip": "m", "rotation": "rad", "turn": "rad"}
+"""Of the residual of a row, by the first word of what it forbids."""
+FORCES = {"m": "N", "rad": "N m"}
+"""Of the multiplier of a row, by the unit of its residual."""
+WIDE = WIDTH["velocity"]
+"""Components of the velocity of a body."""
+
+
+@dataclass(frozen=True)
+class ConstraintRow:
+    """Where a row comes from, and what it forbids."""
+
+    owner: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.owner}: {self.what}" if self.what else self.owner
+
+    @property
+    def unit(self) -> str:
+        """Unit of the residual; empty where it is not known."""
+        return UNITS.get(self.what.split(" ")[0], "")
+
+    def amount(self, x: float, order: int) -> str:
+        """|x| with its unit, x being a derivative of that order in time: "3 m/s²", or "3 /s²" where the unit is not known."""
+        return f"{abs(x):.3g} {self.unit}{('', '/s', '/s²')[order]}".rstrip()
+
+
+def label_of(name: str, constraint: Constraint) -> str:
+    """What errors call a constraint."""
+    return f"joint {name!r}" if isinstance(constraint, ClosingJoint) else f"constraint {name!r}"
+
+
+class TracedConstraint:
+    """One constraint on symbols: residuals g of its rows of position, and of all its rows
+
+    rate = Σ K_b·(velocity of body b) + Σ C_s·(speed s) + ∂g/∂t                                                     (L21)
+    d(rate)/dt = Σ K_b·(true acceleration of body b) + Σ C_s·(rate of speed s) + gamma                              (L22)
+    """
+
+    def __init__(self, structure: Structure, graph: Graph, constraint: Constraint, label: str) -> None:
+        on = Motion(structure, graph, reads_states=False)
+        first = _rows(constraint.positions, on, label)
+        of_speed = [x for (kind, _), x in on.inputs.items() if kind in ("v", "velocity")]
+        second = _rows(constraint.speeds, on, label)
+        if on.wrenches or on.torques:
+            raise StateError(f"{label}: a constraint must not apply forces; use add_force for that")
+        values = check_numbers([x for _, x in (*first, *second)], graph, label)
+        self.graph = graph
+        self.first, self.second = [what for what, _ in first], [what for what, _ in second]
+        self.g, speeds = values[: len(first)], values[len(first) :]
+        if _varies(self.g, of_speed):
+            raise ModelError(f"{label}: the residual of a constraint of position must not depend on speeds; use SpeedConstraint")
+        self.rate = (*tangent(self.g, list(flow(on, self.g))), *speeds)
+        links = {link: x for link, x in self._links(on) if any(map(_is_not_zero, x))}
+        self.links = list(links)
+        """What the rates depend on, ("velocity", row of a body) and ("v", number of a speed)."""
+        self.K = list(links.values())
+        """For each of these a block (rows × 6 or rows × 1), row by row."""
+        moving = [x for (kind, _), x in on.inputs.items() if kind in ("v", "velocity")]
+        for what, k in zip(self.second, range(len(first), len(values)), strict=True):
+            if _varies([x for block in self.K for x in row_of(block, k, len(values))], moving):
+                raise ModelError(f"{ConstraintRow(label, what)}: a constraint of speeds must be linear in them")
+        self.gamma = tangent(self.rate, [*flow(on, self.rate), *_drift(on)])
+        wanted = set(needed(graph, self.outputs))
+        self.reads = {place: x for place, x in on.inputs.items() if x.index in wanted}
+
+    @property
+    def outputs(self) -> list[Number]:
+        """g, rate, gamma, K: all numbers one after another."""
+        return [*self.g, *self.rate, *self.gamma, *(x for block in self.K for x in block)]
+
+    def _links(self, on: Motion) -> Iterator[tuple[tuple[str, int], list[Number]]]:
+        """Bodies, then speeds, each with the derivatives of all rates; the base is prescribed, it is no link."""
+        wanted = set(needed(on._graph, self.rate))
+        read = {key: x for key, x in on.inputs.items() if x.index in wanted}
+        for body in sorted({index // WIDE for kind, index in read if kind == "velocity"} - {0}):
+            columns = [self._slopes(read.get(("velocity", WIDE * body + c))) for c in range(WIDE)]
+            yield ("velocity", body), [column[k] for k in range(len(self.rate)) for column in columns]
+        for speed in sorted(index for kind, index in read if kind == "v"):
+            yield ("v", speed), list(self._slopes(read["v", speed]))
+
+    def _slopes(self, x: Symbol | None) -> tuple[Number, ...]:
+        return tangent(self.rate, [(x, 1.0)]) if x is not None else (0.0,) * len(self.rate)
+
+
+def row_of(block: Sequence[Number], k: int, rows: int) -> Sequence[Number]:
+    """Row k of a block of so many rows."""
+    width = len(block) // rows
+    return block[k * width : (k + 1) * width]
+
+
+def _drift(on: Motion) -> Iterator[tuple[Symbol, Number]]:
+    """How the components of velocities change where nothing accelerates: they turn with the body. The base does accelerate."""
+    for row in sorted({index // WIDE for kind, index in on.inputs if kind == "velocity"}):
+        _, u, w = on._motion(row)
+        linear, angular = neg(cross(w, u)), ORIGIN
+        if not row and on.structure.base is not None:
+            acceleration = on._evaluated(on.structure.base, on.t)[18:24]  # where a GIVEN motion has it
+            linear, angular = add(linear, acceleration[:3]), acceleration[3:]
+        yield from zip((*u, *w), (*linear, *angular), strict=True)
+
+
+def _is_not_zero(x: Number) -> bool:
+    return isinstance(x, Symbol) or x != 0.0
+
+
+def _varies(values: Sequence[Number], with_: Sequence[Symbol]) -> bool:
+    """Whether values depend on any of these symbols, where these change at different rates."""
+    return any(map(_is_not_zero, tangent(values, [(x, 1.0 + 0.1 * k) for k, x in enumerate(with_)])))
+
+
+def _rows(function: Callable[[Motion], Sequence[Row]], on: Motion, label: str) -> list[Row]:
+    """The rows of a constraint; a ModelError of sharnir's own is raised without the traceback of the trace."""
+    try:
+        found = call_traced(function, [on], label)
+    except TraceError as error:
+        if isinstance(error.__cause__, ModelError):
+            raise ModelError(f"{label}: {error.__cause__}") from None
+        raise
+    rows = list(found) if np.iterable(found) else [found]
+    if not all(isinstance(row, (tuple, list)) and len(row) == 2 for row in rows):
+        raise ModelError(f"{label}: a constraint class must return rows [(name, residual), …], got {rows!r}")
+    return rows

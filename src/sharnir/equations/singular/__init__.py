@@ -1,0 +1,1 @@
+"""Motion through singular positions."""

@@ -1,0 +1,320 @@
+"""The passage of a run through singular positions: the arrays of passage.py and the functions that it calls.
+
+Far from such positions two numbers a row are compared at every evaluation, and that is all. What is needed near them is traced
+and compiled when a run first comes near one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...backends.grouped import native_copy
+from ...backends.llvm.runner import GraphRunner
+from ...dialect.arithmetic import STEPPING
+from ...dialect.kernels.rows import Gathered, Scattered, gather, scatter
+from ...dialect.native import Loop, Native, calls, from_python
+from ...dialect.storage import allocate
+from ...trace import GraphTooLarge
+from ..kernels import singular_state, singular_step
+from ..kernels.singular_state import Passage
+from ..motion.constrained import ConstrainedEquations
+from ..motion.derivative import trace_derivative
+from ..rows.dependence import always_dependent
+from ..rows.one_constraint import label_of
+from ..rows.row_layout import SPEED
+from .exact_loops import ExactLoops
+
+MOST_CALLS = 1000
+LIMIT = 200_000
+"""Nodes of a graph in double-double: half a minute of compilation, once."""
+DENSE = 10_000_000
+"""Operations of a dense solution that are traced, zeros too, to find that graph."""
+SAMPLES, FEW = 16, 5
+"""Positions whose pivots are usual; interpreted."""
+TIMES = 10.0
+"""What the least mobility of a row is multiplied by: pivots above that are not small, however large they are elsewhere."""
+Arrays = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run does far from singular positions, and its buffers."""
+
+    X: np.ndarray
+    DX: np.ndarray
+    T: np.ndarray
+    J: np.ndarray
+    tau: np.ndarray
+    parameters: np.ndarray
+    pivots: np.ndarray
+    """Inverse pivots of every state, or the factors they are the diagonal of."""
+    n: int
+    """States."""
+    more: tuple[str, ...]
+    """What the state has beside q and v: states of forces, and the work of every cause."""
+    derivative: Sequence[Native]
+    after_step: Sequence[Native]
+    jacobian: Sequence[Native]
+    one_state: Callable[[Arrays], Sequence[Native]]
+    """The derivative of one state in arrays by name."""
+    projects: bool
+    """Whether states may be moved after a step."""
+    backward: bool
+    """In time."""
+    failed: Callable[[BaseException], None]
+    """Told of an exception in what was called from machine code."""
+    compiled: bool = True
+    """Or interpreted, as the derivative is."""
+
+
+class SingularPassage:
+    """`derivative`, `after_step` and, where the run has one, `jacobian` are native functions in place of those of the run."""
+
+    def __init__(self, equations: ConstrainedEquations, run: Run) -> None:
+        self.equations, self.structure, self.run = equations, equations.structure, run
+        s, m, nw = self.structure, len(equations.table), len(run.more)
+        self.counted = np.ones(m)
+        self.passes = run.projects
+        """Whether singular positions are passed exactly; known once one is near."""
+        self.seconds = 0.0
+        """Of preparation during the run."""
+        sizes = {"nq": s.nq, "nv": s.nv, "nw": nw, "npar": len(s.parameters), "m": m, "nc": MOST_CALLS, "nx": len(run.X)}
+        sizes |= {"n1": s.nq + s.nv, "n2": s.nq + s.nv + nw, "nt": run.tau.size, "np": run.parameters.size}
+        own: Any = allocate(Passage, sizes | {"nj": 0, "ni": 0})
+        step = run.pivots.size // (run.n * m) if m else 1
+        self.p = p = own._replace(
+            X=run.X, DX=run.DX, T=run.T, J=run.J, tau=run.tau.reshape(-1), parameter=run.parameters.reshape(-1),
+            pivots=run.pivots.reshape(-1), usual=np.zeros(m), tally=np.zeros(9), layout=np.zeros(7, dtype=np.int64),
+        )  # fmt: skip
+        p.layout[:] = run.n, s.nq, s.nv, nw, 1 if step == 1 else m + 1, run.projects, -1 if run.backward else 1
+        p.tally[singular_state.SETTLED] = -np.inf
+        self._roles: dict[int, Sequence[Native]] = {
+            singular_state.PLAIN: run.derivative, singular_state.AFTER: run.after_step, singular_state.JACOBIAN: run.jacobian,
+            singular_state.PREPARE: [from_python(self._prepare)],
+        }  # fmt: skip
+        self._set_calls()
+        self.derivative = self._native(singular_step.derive)
+        self.after_step = self._native(singular_step.settle, self.derivative)
+        self.jacobian = [self._native(singular_step.jacobian, self.derivative)] if run.jacobian else []
+        key = ("usual pivots", equations.method.name, run.compiled)
+        if key not in s.cached:
+            s.cached[key] = self._usual(SAMPLES if run.compiled else FEW)
+        p.usual[:] = s.cached[key]
+        p.usual[self._switched()] = 0.0
+        shared = ("X", "DX", "T", "J", "tau", "parameter", "pivots", "calls", "first")
+        self._fresh = {name: x.copy() for name, x in p._asdict().items() if name not in shared}
+        self._first_roles = dict(self._roles)
+
+    def renew(self) -> None:
+        """As before the first run. What was compiled for singular positions is found again where it is needed."""
+        for name, x in self._fresh.items():
+            getattr(self.p, name)[...] = x
+        self.counted[:] = 1.0
+        self.passes, self.seconds = self.run.projects, 0.0
+        self._roles = {**self._first_roles, singular_state.JACOBIAN: self._roles[singular_state.JACOBIAN]}
+        self._set_calls()
+
+    def _switched(self) -> np.ndarray:
+        """Rows that come and go."""
+        table = self.equations.table
+        labels = {label_of(name, x) for name, x in self.equations.model.constraints.items() if x.switched}
+        return np.array([row.owner in labels for row in table.rows], dtype=bool)
+
+    def _native(self, entry: Callable[[Passage], int], like: Native | None = None) -> Native:
+        def interpreted() -> None:
+            with np.errstate(all="ignore"):  # nan and inf are values, not warnings
+                entry(self.p)
+
+        if not self.run.compiled:
+            return from_python(interpreted)
+        loop = Loop(entry, (Passage,), STEPPING, store=self.equations.store)
+        native = loop.bind(self.p) if like is None else loop.bind_like(like)
+        native.keep_alive(self)
+        return native
+
+    def _set_calls(self) -> None:
+        """In place: machine code reads them at every call."""
+        ordered = [list(self._roles.get(role, ())) for role in range(singular_state.JACOBIAN + 1)]
+        together = [native for role in ordered for native in role]
+        self.p.calls[: len(together)] = calls(together)
+        self.p.first[:] = np.cumsum([0, *map(len, ordered)])
+
+    def with_jacobian(self, natives: Sequence[Native]) -> list[Native]:
+        """`jacobian` where the run gets its own later."""
+        self._roles[singular_state.JACOBIAN] = natives
+        self._set_calls()
+        self.jacobian = [self._native(singular_step.jacobian, self.derivative)] if natives else []
+        return self.jacobian
+
+    # --- what happened --------------------------------------------------------------------------------------------------------
+    @property
+    def count(self) -> int:
+        """How often a neighbourhood was entered."""
+        return int(self.p.tally[singular_state.PASSAGES])
+
+    @property
+    def evaluations(self) -> int:
+        """In double-double."""
+        return int(self.p.tally[singular_state.EVALUATIONS])
+
+    @property
+    def nearest(self) -> float:
+        """The least σ, relative to what is usual."""
+        s = float(self.p.tally[singular_state.NEAREST])
+        return s**-0.5 if s > 0.0 else np.inf
+
+    @property
+    def first(self) -> tuple[float, str]:
+        """When a neighbourhood was first entered, and which row depends on the others there."""
+        return float(self.p.tally[singular_state.FIRST_T]), str(
+            self.equations.table.rows[int(self.p.tally[singular_state.FIRST_ROW])]
+        )
+
+    @property
+    def failures(self) -> tuple[int, float]:
+        """Evaluations that had to be made as if the position were an ordinary one, and the time of the last."""
+        return int(self.p.tally[singular_state.FAILED]), float(self.p.tally[singular_state.FAILED_T])
+
+    # --- which rows count, and what is usual ----------------------------------------------------------------------------------
+    def _usual(self, samples: int) -> np.ndarray:
+        """The median of every pivot over random positions, on the constraints or not."""
+        run, s, p = self.run, self.structure, self.p
+        rng = np.random.default_rng(11)
+        before, found = (run.X.copy(), run.T.copy(), run.parameters.copy()), []
+        if run.parameters.size:  # those of the model: what is usual does not depend on the run that asked first
+            run.parameters[...] = list(s.parameters.values())
+        step = int(p.layout[singular_state.STEP])
+        for _ in range(-(-samples // run.n)):
+            run.X[:] = 0.0
+            run.X[: run.n * s.nq] = np.concatenate([self.equations.model.random_q(rng) for _ in range(run.n)])
+            for native in run.derivative:
+                native()
+            found.append(p.pivots[::step].reshape(run.n, -1).copy())
+        run.X[:], run.T[:], run.parameters[...] = before
+        with np.errstate(all="ignore"):
+            pivots = 1.0 / np.concatenate(found)
+        known = [column[np.isfinite(column) & (column > 0.0)] for column in pivots.T]
+        return np.minimum([np.median(column) if len(column) else 0.0 for column in known], TIMES * self._least_mobility())
+
+    def _least_mobility(self) -> np.ndarray:
+        """Of every row, what it would be if all bodies moved as one: long chains are far more mobile than that in most positions,
+        and far from singular in positions where they are not. Elastic speeds do not count: what slopes do to a row open by
+        metres says nothing of closed positions."""
+        s, rows = self.structure, self.equations.table.on_bodies
+        links = rows.links
+        bending = np.repeat((links.kind == SPEED) & np.isin(links.target, s.elastic_speeds), np.diff(links.at))
+        rng = np.random.default_rng(11)
+        q = np.array([self.equations.model.random_q(rng) for _ in range(FEW)])
+        motion = rows.motion.rows(q, np.zeros((FEW, s.nv)), np.zeros(FEW))
+        K = np.nan_to_num(rows.at(motion, ("K",))["K"]) ** 2
+        m, at = s.tree.mass, rows.layout.at["r"]
+        r = motion[:, at : at + 3 * len(m)].reshape(FEW, -1, 3)
+        spread = (((r - np.average(r, axis=1, weights=m + 1e-300)[:, None]) ** 2).sum(axis=2) @ m).mean()
+        inertia = float(s.tree.inertia[:, :3].sum()) / 3.0 + spread
+
+        def of(which: np.ndarray) -> np.ndarray:
+            return np.median([np.bincount(rows.row_of_K, x * which, len(rows)) for x in K], axis=0)
+
+        shifting, turning = (
+            of(~rows.angular_K & ~bending),
+            of(rows.angular_K),
+        )  # rows of position have arms too, too long where open
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(shifting > 0.0, shifting / m.sum(), turning / inertia)
+
+    # --- when first needed ----------------------------------------------------------------------------------------------------
+    def _prepare(self) -> None:
+        """Called from machine code: must not raise."""
+        begun, e, p = time.perf_counter(), self.equations, self.p
+        parameters = p.parameter[: len(e.structure.parameters)].tolist()
+        try:
+            key, read = ("rows that always depend on others", e.sparse is not None), np.array(parameters)[e.table.reads].tobytes()
+            if self.structure.cached.get(key, ("", None))[0] != read:
+                found = always_dependent(e, p.kept[: e.structure.nq].copy(), float(p.T[0]), parameters, p.usual)
+                self.structure.cached[key] = read, found
+            self.counted[self.structure.cached[key][1] & ~self._switched()] = 0.0
+            self.p.usual[:] *= self.counted
+            if self.run.projects:
+                self._roles |= self._near()
+        except GraphTooLarge:
+            self.passes = False
+            self.p.layout[singular_state.PROJECTED] = 0
+        except BaseException as error:
+            self.p.usual[:] = 0.0
+            self.run.failed(error)
+        self._roles[singular_state.PREPARE] = ()
+        self._set_calls()
+        self.seconds += time.perf_counter() - begun
+
+    def _near(self) -> dict[int, Sequence[Native]]:
+        e, s, p, run = self.equations, self.structure, self.p, self.run
+        nq, nv = s.nq, s.nv
+        one = {
+            "q": p.x[:nq], "v": p.x[nq:], "t": run.T, "tau": p.own_tau, "parameter": p.own_parameter,
+            "rate": p.dx[:nq], "qdd": p.dx[nq : nq + nv], "more": p.dx[nq + nv :],
+        }  # fmt: skip
+        counted = np.zeros((len(self.counted), 2))
+        counted[:, 0] = self.counted
+        two = {
+            "q": p.q2, "v": p.v2, "t": p.t2, "tau": p.tau2, "parameter": p.parameter2, "counted": counted,
+            "rate": p.rate2, "qdd": p.qdd2, "more": p.more2,
+        }  # fmt: skip
+        near = {singular_state.PROJECT: e.projector.natives(one), singular_state.DERIVE: run.one_state(one)}
+        if e.is_sparse:
+            return near | self._by_loops(two)
+        position, speed, derivative = exact_code(e, run.more)
+        return near | {
+            singular_state.POSITION: [position.bind({**two, "x": p.q2})],
+            singular_state.SPEED: [speed.bind({**two, "x": p.v2})],
+            singular_state.EXACT: [derivative.bind(two)],
+        }
+
+    def _by_loops(self, two: dict[str, np.ndarray]) -> dict[int, Sequence[Native]]:
+        """Of models of any size."""
+        e, s, p, run = self.equations, self.structure, self.p, self.run
+        assert e.sparse is not None
+        if s.drives or s.given:
+            raise GraphTooLarge("functions of the user's in joints are not computed in double-double by loops")
+        loops = ExactLoops(e.sparse, two, p.own_parameter, self.counted)
+        # powers need no more digits: those of the derivative in double precision, at the first parts
+        sizes = {"q": s.nq, "v": s.nv, "rate": s.nq, "qdd": s.nv, "more": len(run.more)}
+        one = {name: np.zeros(size) for name, size in sizes.items()}
+        firsts = [
+            Loop(gather, (Gathered,), STEPPING, store=e.store).bind(
+                Gathered(two[n].reshape(-1), 2 * np.arange(len(one[n])), one[n])
+            )
+            for n in ("q", "v")
+        ]
+        inputs = {"t": run.T, "tau": p.own_tau, "parameter": p.own_parameter}
+        places = 2 * np.arange(len(run.more))
+        powers = [
+            native_copy([(np.zeros_like(p.more2), p.more2)], e.store),
+            Loop(scatter, (Scattered,), STEPPING, store=e.store).bind(Scattered(one["more"], places, p.more2.reshape(-1))),
+        ]
+        derived = [*firsts, *run.one_state({**one, **inputs}), *powers] if run.more else []
+        return {
+            singular_state.POSITION: loops.position(),
+            singular_state.SPEED: loops.speed(),
+            singular_state.EXACT: [*loops.derivative(p.qdd2, p.rate2), *derived],
+        }
+
+
+def exact_code(e: ConstrainedEquations, more: Sequence[str]) -> tuple[GraphRunner, GraphRunner, GraphRunner]:
+    """A Newton step of the coordinates, the correction of the speeds, and the derivative, in double-double; once for a model."""
+    key = ("exact", e.method.name, tuple(more), str(e.store.folder))
+    if key not in e.structure.cached:
+        n, m = e.sizes["n"], e.sizes["m"]
+        if not e.sparse and n**3 / 6 + n * n * m + n * m * m + m**3 / 6 > DENSE:
+            raise GraphTooLarge
+        causes = tuple(more[len(e.structure.states) :])
+        derivative = trace_derivative(e.structure, e.method, bool(causes), "tau" in causes, LIMIT, e, exact=True)
+        assert derivative.causes == causes
+        programs = (*e.projector.traced(True, LIMIT, counted=len(e.table)), derivative.traced)
+        e.structure.cached[key] = tuple(GraphRunner(traced, store=e.store, pairs=True) for traced in programs)
+    found: tuple[GraphRunner, GraphRunner, GraphRunner] = e.structure.cached[key]
+    return found

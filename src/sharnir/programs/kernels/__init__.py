@@ -1,0 +1,1 @@
+"""Every program: which kernels run in which order."""

@@ -1,0 +1,293 @@
+"""The same questions for models with coupled coordinates: computed on axes, folded onto speeds.
+
+Folding fills in the zeros that elimination along the tree relies on, so the inertia matrix is factorised as a dense one.
+"""
+
+from typing import NamedTuple
+
+from ...dialect.arrays import Array
+from ...kernels.cholesky import factor, substitute
+from ...kernels.fold import fold, fold_matrix, spread
+from ...kernels.inverse import inverse_dynamics
+from ...kernels.joint_stage import JointValues, joint_stage
+from ...kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, velocities, zeros
+from ...kernels.momentum import carried_momenta, rotor_momenta
+from ...kernels.separate import SeparateWork, separate_reactions
+from ...kernels.shared_unknowns import SharedWork, shared_bodies, shared_reactions
+from ..program import Program
+from .forward import (
+    CompositeForward,
+    DirectForward,
+    ForwardOut,
+    KaneForward,
+    SolveOut,
+    StepanenkoForward,
+    composite_system,
+    direct_system,
+    kosynka_system,
+    recursive_system,
+    stepanenko_system,
+)
+from .inertia import (
+    CompositeInertia,
+    DirectInertia,
+    KaneInertia,
+    MatrixOut,
+    StepanenkoInertia,
+    composite_matrix,
+    direct_matrix,
+    kosynka_matrix,
+    recursive_matrix,
+    stepanenko_matrix,
+)
+from .inputs import Bias, Forced, Moved, Position, State
+from .inverse import BiasOut, InverseOut, ReactionsOut, take_off
+from .state import MomentaOut
+
+
+class Folded(NamedTuple):
+    M: Array["nv", "nv"]
+    bias: Array["nv"]
+    y: Array["nv"]
+    qdd: Array["na"]
+
+
+class CompositeFolded(NamedTuple):
+    on_axes: CompositeForward
+    folded: Folded
+
+
+class DirectFolded(NamedTuple):
+    on_axes: DirectForward
+    folded: Folded
+
+
+class StepanenkoFolded(NamedTuple):
+    on_axes: StepanenkoForward
+    folded: Folded
+
+
+class KaneFolded(NamedTuple):
+    on_axes: KaneForward
+    folded: Folded
+
+
+def solve_folded(tree, x, base, w, qdd):
+    """The system of the axes, folded and solved."""
+    fold_matrix(tree, base.M, w.M)
+    fold(tree, base.bias, w.bias)
+    n = x.tau.shape[0]
+    for a in range(n):
+        qdd[a] = x.tau[a] - w.bias[a]
+    factor(w.M, w.y, n)
+    substitute(w.M, qdd, n)
+
+
+def finish_folded(tree, base, w, y):
+    """Reactions and accelerations of bodies once q̈ is known."""
+    spread(tree, y.qdd, w.qdd)
+    inverse_dynamics(tree, base.joint, base.drift, w.qdd, base.acc, y.R, base.bias)
+    poses(tree, base.joint, base.poses)
+    true_accelerations(tree, base.poses, base.acc, y.vdot)
+
+
+def forward_composite(tree, joints, x, w, y):
+    composite_system(tree, joints, x, w.on_axes)
+    solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
+
+
+def solve_composite(tree, joints, x, w, y):
+    forward_composite(tree, joints, x, w, y)
+    finish_folded(tree, w.on_axes.base, w.folded, y)
+
+
+def forward_direct(tree, joints, x, w, y):
+    direct_system(tree, joints, x, w.on_axes)
+    solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
+
+
+def solve_direct(tree, joints, x, w, y):
+    forward_direct(tree, joints, x, w, y)
+    finish_folded(tree, w.on_axes.base, w.folded, y)
+
+
+def forward_stepanenko(tree, joints, x, w, y):
+    stepanenko_system(tree, joints, x, w.on_axes)
+    solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
+
+
+def solve_stepanenko(tree, joints, x, w, y):
+    forward_stepanenko(tree, joints, x, w, y)
+    finish_folded(tree, w.on_axes.base, w.folded, y)
+
+
+def forward_recursive(tree, joints, x, w, y):
+    recursive_system(tree, joints, x, w.on_axes)
+    solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
+
+
+def solve_recursive(tree, joints, x, w, y):
+    forward_recursive(tree, joints, x, w, y)
+    finish_folded(tree, w.on_axes.base, w.folded, y)
+
+
+def forward_kosynka(tree, joints, x, w, y):
+    kosynka_system(tree, joints, x, w.on_axes)
+    solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
+
+
+def solve_kosynka(tree, joints, x, w, y):
+    forward_kosynka(tree, joints, x, w, y)
+    finish_folded(tree, w.on_axes.base, w.folded, y)
+
+
+class Separate(NamedTuple):
+    joint: JointValues
+    drift: Drift
+    separate: SeparateWork
+    shared: SharedWork
+    poses: Poses
+    qdd: Array["na"]
+    K: Array["nsk"]
+    gamma: Array["nsm"]
+    lam: Array["nsm"]
+
+
+def separate_forward(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    drift(tree, w.joint, x.wrench, w.drift)
+    shared_bodies(tree, w.joint, w.drift, x.tau, w.K, w.gamma, 0.0, w.separate, w.shared, w.qdd, w.lam)
+    for a in range(w.qdd.shape[0]):
+        y.qdd[tree.speed[a]] = w.qdd[a]
+
+
+def separate_solve(tree, joints, x, w, y):
+    separate_forward(tree, joints, x, w, y)
+    separate_reactions(tree, w.joint, w.separate, y.R)
+    shared_reactions(tree, w.shared, y.R)
+    poses(tree, w.joint, w.poses)
+    true_accelerations(tree, w.poses, w.separate.acc, y.vdot)
+
+
+class Inverse(NamedTuple):
+    joint: JointValues
+    drift: Drift
+    acc: Array["nb1", 6]
+    R: Array["nb1", 6]
+    qdd: Array["na"]
+    tau: Array["na"]
+    poses: Poses
+
+
+def forces(tree, joints, x, w, R, tau):
+    """Inverse dynamics on the axes, w.qdd given; folded, less what the model's own forces do."""
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    drift(tree, w.joint, x.wrench, w.drift)
+    inverse_dynamics(tree, w.joint, w.drift, w.qdd, w.acc, R, w.tau)
+    fold(tree, w.tau, tau)
+    take_off(x.load, tau)
+
+
+def coupled_inverse(tree, joints, x, w, y):
+    spread(tree, x.qdd, w.qdd)
+    forces(tree, joints, x, w, w.R, y.tau)
+
+
+def coupled_kinetostatics(tree, joints, x, w, y):
+    spread(tree, x.qdd, w.qdd)
+    forces(tree, joints, x, w, y.R, y.tau)
+    poses(tree, w.joint, w.poses)
+    true_accelerations(tree, w.poses, w.acc, y.vdot)
+
+
+def coupled_bias(tree, joints, x, w, y):
+    zeros(w.qdd)
+    forces(tree, joints, x, w, w.R, y.h)
+
+
+class CompositeMatrix(NamedTuple):
+    on_axes: CompositeInertia
+    M: Array["na", "na"]
+
+
+class DirectMatrix(NamedTuple):
+    on_axes: DirectInertia
+    M: Array["na", "na"]
+
+
+class StepanenkoMatrix(NamedTuple):
+    on_axes: StepanenkoInertia
+    M: Array["na", "na"]
+
+
+class KaneMatrix(NamedTuple):
+    on_axes: KaneInertia
+    M: Array["na", "na"]
+
+
+def inertia_composite(tree, joints, x, w, y):
+    composite_matrix(tree, joints, x, w.on_axes, w.M)
+    fold_matrix(tree, w.M, y.M)
+
+
+def inertia_direct(tree, joints, x, w, y):
+    direct_matrix(tree, joints, x, w.on_axes, w.M)
+    fold_matrix(tree, w.M, y.M)
+
+
+def inertia_stepanenko(tree, joints, x, w, y):
+    stepanenko_matrix(tree, joints, x, w.on_axes, w.M)
+    fold_matrix(tree, w.M, y.M)
+
+
+def inertia_recursive(tree, joints, x, w, y):
+    recursive_matrix(tree, joints, x, w.on_axes, w.M)
+    fold_matrix(tree, w.M, y.M)
+
+
+def inertia_kosynka(tree, joints, x, w, y):
+    kosynka_matrix(tree, joints, x, w.on_axes, w.M)
+    fold_matrix(tree, w.M, y.M)
+
+
+class Motion(NamedTuple):
+    v: Array["nv"]
+    joint: JointValues
+    velocity: Array["nb1", 6]
+    momentum: Array["nb1", 6]
+    qd: Array["na"]
+    p: Array["na"]
+
+
+def coupled_momenta(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    velocities(tree, w.joint, w.velocity)
+    spread(tree, x.v, w.qd)
+    carried_momenta(tree, w.joint, w.velocity, w.qd, w.momentum, w.p)
+    rotor_momenta(tree, w.qd, w.p)
+    fold(tree, w.p, y.p)
+
+
+PROGRAMS = [
+    Program("coupled/forward/composite", forward_composite, Forced, CompositeFolded, ForwardOut),
+    Program("coupled/solve/composite", solve_composite, Forced, CompositeFolded, SolveOut),
+    Program("coupled/forward/direct", forward_direct, Forced, DirectFolded, ForwardOut),
+    Program("coupled/solve/direct", solve_direct, Forced, DirectFolded, SolveOut),
+    Program("coupled/forward/stepanenko", forward_stepanenko, Forced, StepanenkoFolded, ForwardOut),
+    Program("coupled/solve/stepanenko", solve_stepanenko, Forced, StepanenkoFolded, SolveOut),
+    Program("coupled/forward/recursive", forward_recursive, Forced, KaneFolded, ForwardOut),
+    Program("coupled/solve/recursive", solve_recursive, Forced, KaneFolded, SolveOut),
+    Program("coupled/forward/kosynka", forward_kosynka, Forced, KaneFolded, ForwardOut),
+    Program("coupled/solve/kosynka", solve_kosynka, Forced, KaneFolded, SolveOut),
+    Program("coupled/forward/separate", separate_forward, Forced, Separate, ForwardOut),
+    Program("coupled/solve/separate", separate_solve, Forced, Separate, SolveOut),
+    Program("coupled/inverse", coupled_inverse, Moved, Inverse, InverseOut),
+    Program("coupled/kinetostatics", coupled_kinetostatics, Moved, Inverse, ReactionsOut),
+    Program("coupled/bias", coupled_bias, Bias, Inverse, BiasOut),
+    Program("coupled/inertia/composite", inertia_composite, Position, CompositeMatrix, MatrixOut),
+    Program("coupled/inertia/direct", inertia_direct, Position, DirectMatrix, MatrixOut),
+    Program("coupled/inertia/stepanenko", inertia_stepanenko, Position, StepanenkoMatrix, MatrixOut),
+    Program("coupled/inertia/recursive", inertia_recursive, Position, KaneMatrix, MatrixOut),
+    Program("coupled/inertia/kosynka", inertia_kosynka, Position, KaneMatrix, MatrixOut),
+    Program("coupled/momenta", coupled_momenta, State, Motion, MomentaOut),
+]

@@ -1,0 +1,235 @@
+"""Forward dynamics by every method: accelerations, and a second program with reactions and accelerations of bodies."""
+
+from typing import NamedTuple
+
+from ...dialect.arrays import Array
+from ...kernels.cholesky import factor, substitute, tree_factor, tree_substitute
+from ...kernels.composite import CompositeWork, composite_bodies, inertia_matrix_composite
+from ...kernels.direct import DirectWork, inertia_matrix_direct
+from ...kernels.inverse import inverse_dynamics
+from ...kernels.joint_stage import JointValues, joint_stage
+from ...kernels.kane import KaneWork, inertia_matrix_kosynka, inertia_matrix_recursive
+from ...kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, zeros
+from ...kernels.multipliers import MultiplierWork, lagrange_first_kind
+from ...kernels.separate import SeparateWork, separate_bodies, separate_reactions
+from ...kernels.stepanenko import StepanenkoWork, inertia_matrix_stepanenko
+from ..program import Program
+from .inputs import Forced
+
+
+class ForwardOut(NamedTuple):
+    qdd: Array["nv"]
+
+
+class SolveOut(NamedTuple):
+    qdd: Array["nv"]
+    vdot: Array["nb1", 6]  # true accelerations, body axes
+    R: Array["nb1", 6]  # reactions; row 0 is not used
+
+
+# --- separate bodies ----------------------------------------------------------------------------------------------------
+class SeparateForward(NamedTuple):
+    joint: JointValues
+    drift: Drift
+    separate: SeparateWork
+    poses: Poses
+
+
+def forward_separate(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    drift(tree, w.joint, x.wrench, w.drift)
+    separate_bodies(tree, w.joint, w.drift.w, w.drift.F, w.drift.base, x.tau, w.separate, y.qdd)
+
+
+def solve_separate(tree, joints, x, w, y):
+    forward_separate(tree, joints, x, w, y)
+    separate_reactions(tree, w.joint, w.separate, y.R)
+    poses(tree, w.joint, w.poses)
+    true_accelerations(tree, w.poses, w.separate.acc, y.vdot)
+
+
+# --- Lagrange, first kind -----------------------------------------------------------------------------------------------
+class MultiplierForward(NamedTuple):
+    joint: JointValues
+    drift: Drift
+    multiplier: MultiplierWork
+    poses: Poses
+    R: Array["nb1", 6]
+
+
+def forward_lagrange1(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    drift(tree, w.joint, x.wrench, w.drift)
+    lagrange_first_kind(tree, w.joint, w.drift, x.tau, w.multiplier, y.qdd, w.R)
+
+
+def solve_lagrange1(tree, joints, x, w, y):
+    forward_lagrange1(tree, joints, x, w, y)
+    poses(tree, w.joint, w.poses)
+    true_accelerations(tree, w.poses, w.multiplier.acc, y.vdot)
+    for i in range(1, tree.carrier.shape[0]):
+        for c in range(6):
+            y.R[i, c] = w.R[i, c]
+
+
+# --- Lagrange, second kind: an inertia matrix, a right-hand side, a factorisation ----------------------------------------
+class MatrixForward(NamedTuple):
+    joint: JointValues
+    drift: Drift
+    poses: Poses
+    M: Array["na", "na"]
+    y: Array["na"]
+    zero: Array["na"]
+    bias: Array["na"]
+    acc: Array["nb1", 6]
+    R: Array["nb1", 6]
+
+
+class CompositeForward(NamedTuple):
+    base: MatrixForward
+    inertia: CompositeWork
+
+
+class DirectForward(NamedTuple):
+    base: MatrixForward
+    inertia: DirectWork
+
+
+class StepanenkoForward(NamedTuple):
+    base: MatrixForward
+    inertia: StepanenkoWork
+
+
+class KaneForward(NamedTuple):
+    base: MatrixForward
+    inertia: KaneWork
+
+
+def state_stage(tree, joints, x, w):
+    """Joints, w*, F, and the forces that keep q̈ at zero."""
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    drift(tree, w.joint, x.wrench, w.drift)
+    zeros(w.zero)
+    inverse_dynamics(tree, w.joint, w.drift, w.zero, w.acc, w.R, w.bias)
+
+
+def right_hand_side(x, w, qdd):
+    for a in range(qdd.shape[0]):
+        qdd[a] = x.tau[a] - w.bias[a]
+
+
+def solve_on_tree(tree, x, w, qdd):
+    right_hand_side(x, w, qdd)
+    tree_factor(tree, w.M)
+    tree_substitute(tree, w.M, qdd)
+
+
+def solve_dense(x, w, qdd):
+    right_hand_side(x, w, qdd)
+    factor(w.M, w.y, qdd.shape[0])
+    substitute(w.M, qdd, qdd.shape[0])
+
+
+def composite_system(tree, joints, x, w):
+    state_stage(tree, joints, x, w.base)
+    composite_bodies(tree, w.base.joint, w.inertia)
+    inertia_matrix_composite(tree, w.base.joint, w.inertia, w.base.M)
+
+
+def direct_system(tree, joints, x, w):
+    state_stage(tree, joints, x, w.base)
+    inertia_matrix_direct(tree, w.base.joint, w.inertia, w.base.M)
+
+
+def stepanenko_system(tree, joints, x, w):
+    state_stage(tree, joints, x, w.base)
+    inertia_matrix_stepanenko(tree, w.base.joint, w.inertia, w.base.M)
+
+
+def recursive_system(tree, joints, x, w):
+    state_stage(tree, joints, x, w.base)
+    poses(tree, w.base.joint, w.base.poses)
+    inertia_matrix_recursive(tree, w.base.joint, w.base.poses, w.inertia, w.base.M)
+
+
+def kosynka_system(tree, joints, x, w):
+    state_stage(tree, joints, x, w.base)
+    poses(tree, w.base.joint, w.base.poses)
+    inertia_matrix_kosynka(tree, w.base.joint, w.base.poses, w.inertia, w.base.M)
+
+
+def forward_composite(tree, joints, x, w, y):
+    composite_system(tree, joints, x, w)
+    solve_on_tree(tree, x, w.base, y.qdd)
+
+
+def forward_direct(tree, joints, x, w, y):
+    direct_system(tree, joints, x, w)
+    solve_dense(x, w.base, y.qdd)
+
+
+def forward_stepanenko(tree, joints, x, w, y):
+    stepanenko_system(tree, joints, x, w)
+    solve_on_tree(tree, x, w.base, y.qdd)
+
+
+def forward_recursive(tree, joints, x, w, y):
+    recursive_system(tree, joints, x, w)
+    solve_on_tree(tree, x, w.base, y.qdd)
+
+
+def forward_kosynka(tree, joints, x, w, y):
+    kosynka_system(tree, joints, x, w)
+    solve_dense(x, w.base, y.qdd)
+
+
+def finish(tree, w, y):
+    """Reactions and accelerations of bodies once q̈ is known."""
+    inverse_dynamics(tree, w.joint, w.drift, y.qdd, w.acc, y.R, w.bias)
+    poses(tree, w.joint, w.poses)
+    true_accelerations(tree, w.poses, w.acc, y.vdot)
+
+
+def solve_composite(tree, joints, x, w, y):
+    forward_composite(tree, joints, x, w, y)
+    finish(tree, w.base, y)
+
+
+def solve_direct(tree, joints, x, w, y):
+    forward_direct(tree, joints, x, w, y)
+    finish(tree, w.base, y)
+
+
+def solve_stepanenko(tree, joints, x, w, y):
+    forward_stepanenko(tree, joints, x, w, y)
+    finish(tree, w.base, y)
+
+
+def solve_recursive(tree, joints, x, w, y):
+    forward_recursive(tree, joints, x, w, y)
+    finish(tree, w.base, y)
+
+
+def solve_kosynka(tree, joints, x, w, y):
+    forward_kosynka(tree, joints, x, w, y)
+    finish(tree, w.base, y)
+
+
+PROGRAMS = [
+    Program("forward/separate", forward_separate, Forced, SeparateForward, ForwardOut),
+    Program("solve/separate", solve_separate, Forced, SeparateForward, SolveOut),
+    Program("forward/lagrange1", forward_lagrange1, Forced, MultiplierForward, ForwardOut),
+    Program("solve/lagrange1", solve_lagrange1, Forced, MultiplierForward, SolveOut),
+    Program("coupled/forward/lagrange1", forward_lagrange1, Forced, MultiplierForward, ForwardOut),
+    Program("coupled/solve/lagrange1", solve_lagrange1, Forced, MultiplierForward, SolveOut),
+    Program("forward/composite", forward_composite, Forced, CompositeForward, ForwardOut),
+    Program("solve/composite", solve_composite, Forced, CompositeForward, SolveOut),
+    Program("forward/direct", forward_direct, Forced, DirectForward, ForwardOut),
+    Program("solve/direct", solve_direct, Forced, DirectForward, SolveOut),
+    Program("forward/stepanenko", forward_stepanenko, Forced, StepanenkoForward, ForwardOut),
+    Program("solve/stepanenko", solve_stepanenko, Forced, StepanenkoForward, SolveOut),
+    Program("forward/recursive", forward_recursive, Forced, KaneForward, ForwardOut),
+    Program("solve/recursive", solve_recursive, Forced, KaneForward, SolveOut),
+    Program("forward/kosynka", forward_kosynka, Forced, KaneForward, ForwardOut),
+    Program("solve/kosynka", solve_kosynka, Forced, KaneForward, SolveOut),
+]

@@ -1,0 +1,153 @@
+"""Questions about a position or a state: poses, velocities, rates, energy, momenta."""
+
+from typing import NamedTuple
+
+from ...dialect.arrays import Array
+from ...kernels.energy import energy, rotor_energy, total_momentum
+from ...kernels.flexible import elastic_energy, elastic_momentum
+from ...kernels.joint_stage import JointValues, joint_stage
+from ...kernels.kinematics import Poses, accelerations, poses, velocities, zeros
+from ...kernels.momentum import carried_momenta, rotor_momenta
+from ..program import Program
+from .inputs import Position, Reactions, State
+
+
+class Work(NamedTuple):
+    v: Array["nv"]
+    joint: JointValues
+    poses: Poses
+    velocity: Array["nb1", 6]
+    momentum: Array["nb1", 6]
+
+
+class PosesOut(NamedTuple):
+    r: Array["nb1", 3]
+    G: Array["nb1", 9]
+
+
+def run_poses(tree, joints, x, w, y):
+    zeros(w.v)
+    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
+    poses(tree, w.joint, y)
+
+
+class MotionOut(NamedTuple):
+    r: Array["nb1", 3]
+    G: Array["nb1", 9]
+    velocity: Array["nb1", 6]
+
+
+def run_motion(tree, joints, x, w, y):
+    """Poses and velocities of all bodies: what forces read."""
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    poses(tree, w.joint, y)
+    velocities(tree, w.joint, y.velocity)
+
+
+class AxesWork(NamedTuple):
+    joint: JointValues
+    qdd: Array["na"]
+    omega: Array["nb1", 3]
+
+
+class AxesOut(NamedTuple):
+    r: Array["nb1", 3]
+    G: Array["nb1", 9]
+    velocity: Array["nb1", 6]
+    drift: Array["nb1", 6]  # true accelerations where no speed changes, body axes
+    A: Array["na", 6]  # columns of A, axes of the body they move
+
+
+def run_axes(tree, joints, x, w, y):
+    """The motion, and how accelerations of bodies depend on those of speeds: by these rows on bodies become rows of the tree."""
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    poses(tree, w.joint, y)
+    velocities(tree, w.joint, y.velocity)
+    zeros(w.qdd)
+    accelerations(tree, w.joint, w.qdd, w.omega, y.drift)
+    for a in range(y.A.shape[0]):
+        for c in range(6):
+            y.A[a, c] = w.joint.A[a, c]
+
+
+class RatesOut(NamedTuple):
+    rate: Array["nq"]
+
+
+def run_rates(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    for a in range(x.q.shape[0]):
+        y.rate[a] = w.joint.rate[a]
+
+
+class VelocitiesOut(NamedTuple):
+    velocity: Array["nb1", 6]
+
+
+def run_velocities(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    velocities(tree, w.joint, y.velocity)
+
+
+class EnergyOut(NamedTuple):
+    energy: Array[2]
+
+
+def run_energy(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    poses(tree, w.joint, w.poses)
+    velocities(tree, w.joint, w.velocity)
+    energy(tree, w.joint, w.velocity, w.poses, y.energy)
+    rotor_energy(tree, x.v, y.energy)
+    elastic_energy(tree, w.joint, w.velocity, x.v, y.energy)
+
+
+class TotalOut(NamedTuple):
+    momentum: Array[1, 6]
+    centre: Array[1, 3]
+
+
+def run_total(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    poses(tree, w.joint, w.poses)
+    velocities(tree, w.joint, w.velocity)
+    total_momentum(tree, w.joint, w.velocity, w.poses, y.momentum, y.centre)
+    elastic_momentum(tree, w.joint, w.poses, x.v, y.momentum)
+
+
+class PowerOut(NamedTuple):
+    power: Array[1]
+
+
+def run_drive_power(tree, joints, x, w, y):
+    """Power of what moves as a given function of time: R of each joint along phi^r, and of the base along its motion."""
+    zeros(w.v)
+    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
+    y.power[0] = 0.0
+    for i in range(tree.carrier.shape[0]):
+        for c in range(6):
+            y.power[0] = y.power[0] + x.R[i, c] * w.joint.vr[i, c]
+
+
+class MomentaOut(NamedTuple):
+    p: Array["nv"]
+
+
+def run_momenta(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    velocities(tree, w.joint, w.velocity)
+    carried_momenta(tree, w.joint, w.velocity, x.v, w.momentum, y.p)
+    rotor_momenta(tree, x.v, y.p)
+
+
+PROGRAMS = [
+    Program("poses", run_poses, Position, Work, PosesOut),
+    Program("motion", run_motion, State, Work, MotionOut),
+    Program("axes", run_axes, State, AxesWork, AxesOut),
+    Program("rates", run_rates, State, Work, RatesOut),
+    Program("velocities", run_velocities, State, Work, VelocitiesOut),
+    Program("energy", run_energy, State, Work, EnergyOut),
+    Program("drive-power", run_drive_power, Reactions, Work, PowerOut),
+    Program("total", run_total, State, Work, TotalOut),
+    Program("momenta", run_momenta, State, Work, MomentaOut),
+]

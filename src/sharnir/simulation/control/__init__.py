@@ -1,0 +1,1 @@
+"""Sampled controllers and laws for joint forces."""

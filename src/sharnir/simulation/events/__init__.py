@@ -1,0 +1,1 @@
+"""Events, contacts and impacts of a run."""

@@ -1,0 +1,151 @@
+"""The contacts of a run: a model with a constraint for each impact, switched by a parameter, and where these are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...equations.rows.one_constraint import label_of
+from ...errors import MethodError, ModelError, StateError, known
+from ...model.events import Event
+from ...model.impacts import APART, PRESSED, Impact, Touching, near, pressed
+from ...model.model import Model
+from ...model.motion import Motion
+from ...programs.methods import METHODS
+from ...trace import Number
+
+if TYPE_CHECKING:
+    from ..systems.motion_system import MotionSystem
+
+TOUCH = 1e-8
+"""m or rad: bodies this near touch, and no gap falls further below zero than this before it is noticed."""
+
+
+KEPT = 4
+"""Copies of a model that are kept with it."""
+
+
+def divided(events: Event | Impact | Sequence[Event | Impact]) -> tuple[list[Any], list[Impact]]:
+    """Events, not yet checked, and impacts, every one with a name of its own."""
+    found = list(events) if np.iterable(events) else [events]
+    impacts = [x for x in found if isinstance(x, Impact)]
+    return [x for x in found if not isinstance(x, Impact)], _named(impacts)
+
+
+def check_impacts(impacts: Sequence[Impact], method: str, stabilisation: str | None, sensitivities: Sequence[str]) -> None:
+    """Refuse what impacts cannot be computed with."""
+    if not impacts:
+        return
+    if method in METHODS and not METHODS[method].constrains:
+        able = known(name for name, other in METHODS.items() if other.constrains)
+        raise MethodError(
+            f"{impacts[0].label}: contacts at rest are constraints, which method {method!r} does not handle; choose {able}"
+        )
+    if stabilisation == "partitioning":
+        raise MethodError(f"{impacts[0].label}: 'partitioning' cannot follow contacts that come and go; take 'projection'")
+    if len(sensitivities):
+        raise MethodError(f"{impacts[0].label}: sensitivities are not carried through impacts")
+
+
+def _named(impacts: Sequence[Impact]) -> list[Impact]:
+    out = [one if one.name else one.replaced(name=f"impact {k + 1}") for k, one in enumerate(impacts)]
+    names = [one.name for one in out]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise StateError(f"two impacts are called {twice[0]!r}: give them names, Impact(…, name=…)")
+    return out
+
+
+def with_contacts(model: Model, impacts: Sequence[Impact]) -> Model:
+    """A copy with a switched constraint for each impact; the same one for the same impacts, so that it is compiled once."""
+    kept: dict[tuple[Impact, ...], Model] = model.structure.cached.setdefault(("contacts",), {})
+    key = tuple(impacts)
+    if key not in kept:
+        out = model.copy()
+        for one in impacts:
+            switch = switch_of(one)
+            try:
+                out.add_parameter(switch, APART)
+                out.add_constraint(Touching(one, switch), one.name)
+            except ModelError as error:
+                raise ModelError(f"{one.label}: {error}; give it another name") from None
+        kept[key] = out
+        if len(kept) > KEPT:
+            del kept[next(iter(kept))]
+    return kept[key]
+
+
+def switch_of(impact: Impact) -> str:
+    return f"{impact.name}.contact"
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """Where the contacts of a run are among the rows of the constraints and among the parameters."""
+
+    impacts: tuple[Impact, ...]
+    rows: np.ndarray
+    switches: np.ndarray
+
+    @classmethod
+    def of(cls, model: Model, impacts: Sequence[Impact], rows: Sequence[object]) -> Contacts:
+        owners = [getattr(row, "owner", "") for row in rows]
+        labels = [label_of(one.name, model.constraints[one.name]) for one in impacts]
+        for one, label in zip(impacts, labels, strict=True):
+            if label not in owners:
+                raise StateError(f"{one.label}: nothing that moves changes its gap")
+        names = list(model.structure.parameters)
+        return cls(
+            tuple(impacts),
+            np.array([owners.index(label) for label in labels], dtype=np.int64),
+            np.array([names.index(switch_of(one)) for one in impacts], dtype=np.int64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.impacts)
+
+    def events(self) -> list[Event]:
+        """Where gaps come down to zero, and, for what is slower than can be seen, to a little below, of bodies that are near to
+        that alone: their gaps are zero but for rounding, whose signs mean nothing; and where such bodies part."""
+        return [
+            Event(f(one), direction=way)
+            for f, way in ((_met, "falling"), (_sunk, "falling"), (_parted, "rising"))
+            for one in self.impacts
+        ]
+
+    def pushing(self, m: MotionSystem, t: float, x: np.ndarray) -> np.ndarray:
+        """Functions of events that fall through zero where a contact would have to pull: the multipliers of those that are
+        closed; 1 of the others."""
+        closed, out = m.parameters[self.switches] == PRESSED, np.ones(len(self))
+        if closed.any():
+            q, v, z, _ = m.split(x)
+            p = m.with_states(m.parameters, z)
+            out[closed] = m.d.multipliers(q, v, m.tau, t, parameters=p)[self.rows[closed]]
+        return out
+
+
+def _met(impact: Impact) -> Callable[[Motion], Number]:
+    def gap(on: Motion) -> Number:
+        contact = on.parameter(switch_of(impact))
+        held = pressed(contact)
+        return (1.0 - held) * (impact.gap(on) + TOUCH * near(contact)) + held
+
+    return gap
+
+
+def _sunk(impact: Impact) -> Callable[[Motion], Number]:
+    def gap(on: Motion) -> Number:
+        held = pressed(on.parameter(switch_of(impact)))
+        return (1.0 - held) * (impact.gap(on) + TOUCH) + held
+
+    return gap
+
+
+def _parted(impact: Impact) -> Callable[[Motion], Number]:
+    def gap(on: Motion) -> Number:
+        beside = near(on.parameter(switch_of(impact)))
+        return beside * (impact.gap(on) - TOUCH) - (1.0 - beside)
+
+    return gap

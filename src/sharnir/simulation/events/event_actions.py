@@ -1,0 +1,183 @@
+"""What the actions of events change: the state, and the parameters, whose history is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+
+from ...errors import StateError, no_such
+from ...integrate.trajectory import Event as Root
+from ...model.events import DIRECTIONS, Event, EventState
+from ...model.impacts import APART
+from ...model.parameter_checks import check_values
+from ...model.parameters import parameter_value
+from ...model.states import check_state
+from ..control.applied_forces import AppliedForces
+from ..run.sensitivities import jump
+from ..systems.motion_system import MotionSystem
+from .impacts import ALONE, Beside, Impacts, booked, doubled
+
+
+class Changes:
+    """Events as the integrator knows them, and the parameters as they were at any time."""
+
+    def __init__(self, motion: MotionSystem, duration: float, impacts: Impacts | None = None) -> None:
+        self.m = motion
+        self._sign = np.sign(duration)  # in a run backward the history is in the order of decreasing times
+        self._history: list[tuple[float, np.ndarray]] = [(-np.inf, motion.parameters.copy())]
+        self.impacts = impacts
+        self._actors: list[str] = []
+        self._booked: list[tuple[float, np.ndarray]] = [(-np.inf, np.zeros(0))]
+        self.forces = AppliedForces(motion.tau, motion.setup.law)
+
+    def root(self, event: Event, number: int) -> Root:
+        """`number`: among all events of the run."""
+        direction = DIRECTIONS[event.direction]
+        if not callable(event.action):
+            return Root(direction, event.action, name=event.name)
+        actor = f"event {event.name}".rstrip()
+        self.account_for(actor)
+        return Root(direction, "change", self._change(actor, event.label, event.action, number), event.name)
+
+    def account_for(self, actor: str) -> None:
+        """From the start on: the energy that what changes the state, or the parameters, adds or removes."""
+        if self.m.accounted and actor not in self._actors:
+            self._actors.append(actor)
+            self._booked = [(t, np.append(work, 0.0)) for t, work in self._booked]
+
+    def _book(self, actor: str, t: float, x: np.ndarray, before: float) -> None:
+        if actor in self._actors:
+            work = self._booked[-1][1].copy()
+            work[self._actors.index(actor)] += self.m.energy(t, x) - before
+            self._booked.append((self._sign * t, work))
+
+    def work(self, t: np.ndarray, beside: Beside = ALONE) -> np.ndarray:
+        """(T, causes): energy added so far at single instants."""
+        own = booked(self._booked, self._sign * t, (self._sign * beside[0], self._sign * beside[1]))
+        return own if self.impacts is None else np.concatenate([self.impacts.work(t, beside), own], axis=1)
+
+    def of_impacts(self) -> list[Root]:
+        return self.impacts.roots(self.recorded) if self.impacts else []
+
+    def _change(
+        self, actor: str, label: str, action: Callable[[EventState], object], number: int
+    ) -> Callable[[float, np.ndarray], np.ndarray]:
+        def change(t: float, x: np.ndarray) -> np.ndarray:
+            m = self.m
+            before = m.energy(t, x) if actor in self._actors else 0.0
+            if m.setup.sensitivities is None:
+                after, m.parameters[:] = self._acted(label, action, t, x, m.parameters)
+            else:
+                state, rows = jump(m, self._slopes(number), partial(self._acted, label, action), t, x)
+                after = np.concatenate([state, rows.ravel()])
+            self._book(actor, t, after, before)
+            after = self.settled(t, after)
+            self.recorded(t)
+            return after
+
+        return change
+
+    def settled(self, t: float, x: np.ndarray) -> np.ndarray:
+        """The state after something outside the equations has changed it, or what acts on it: contacts may open or close."""
+        return x if self.impacts is None else self.impacts.settle(t, x)
+
+    @property
+    def touching(self) -> bool:
+        """Whether any bodies of impacts are in contact."""
+        return self.impacts is not None and bool((self.m.parameters[self.impacts.c.switches] != APART).any())
+
+    def recorded(self, t: float) -> None:
+        """From t on the parameters are those of now."""
+        self._history.append((self._sign * t, self.m.parameters.copy()))
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """What adds or removes energy, impacts and events included."""
+        return (*self.m.causes, *(self.impacts.causes if self.impacts else ()), *self._actors)
+
+    def _slopes(self, number: int) -> Callable[..., float]:
+        m = self.m
+
+        def slope(t: float, x: np.ndarray, dx: np.ndarray, dp: np.ndarray, dt: float) -> float:
+            assert m.event_functions is not None
+            (q, v, z, _), (dq, dv, dz, _) = m.split(x), m.split(dx)
+            p, dp = m.with_states(m.parameters, z), m.with_states(dp, dz)
+            return m.event_functions.slope(t, q, v, p, number, (dq, dv, dp, np.array([dt])))
+
+        return slope
+
+    def _acted(
+        self, label: str, action: Callable[[EventState], object], t: float, x: np.ndarray, parameters: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """State and parameters after the action of an event."""
+        m = self.m
+        q, v, z, work = (part.copy() for part in m.split(x))
+        parameters = m.with_states(parameters, z)
+        every = dict(zip(m.structure.parameters, parameters.tolist(), strict=True))
+        own, states = ({name: every[name] for name in names} for names in (m.d.model.parameters, m.structure.states))
+        state = EventState(t, q, m.velocities(q, v, t, parameters), dict(own), dict(states))
+        _call(action, state, label)
+        for what, names, given in (("parameter", own, state.parameters), ("state", states, state.states)):
+            for name in sorted(set(given) - set(names)):
+                raise StateError(f"{label}: {no_such(what, name, names)}")
+        left = "a bad state"
+        try:
+            q, v, _ = check_state(m.d.model, state.q, state.v, t)
+            left = "bad parameters"
+            after = {**state.parameters, **state.states}
+            changed = np.array([parameter_value(key, after[key], StateError) for key in every], dtype=float)
+            check_values(m.d.model, changed[None])
+        except StateError as error:
+            raise StateError(f"{label}: its action left {left} at t = {t:g}: {error}") from None
+        before, m.parameters[:] = m.parameters.copy(), changed
+        if self.impacts is not None:  # what it did may separate bodies
+            m.parameters[self.impacts.c.switches] = APART
+        try:
+            z = changed[len(own) :]
+            return m.consistent(t, np.concatenate([q, m.momenta_of(q, v, t), z, work])), changed
+        finally:
+            m.parameters[:] = before
+
+    def set_parameters(
+        self,
+        label: str,
+        values: Mapping[str, float],
+        t: float,
+        x: np.ndarray,
+        states: Mapping[str, float] | None = None,
+        actor: str = "",
+    ) -> np.ndarray:
+        """Other values of parameters from now on, and of states of forces; the state where it is consistent with them. `actor`:
+        to whose account that goes."""
+
+        def action(state: EventState) -> None:
+            state.parameters.update(values)
+            state.states.update(states or {})
+
+        before = self.m.energy(t, x) if actor in self._actors else 0.0
+        after, self.m.parameters[:] = self._acted(label, action, t, x, self.m.parameters)
+        self._book(actor, self._sign * np.nextafter(self._sign * t, -np.inf), after, before)  # a row at t has them already
+        self._history.append((self._sign * t, self.m.parameters.copy()))
+        return after
+
+    def over(self, t: np.ndarray, beside: Beside = ALONE) -> np.ndarray:
+        """Parameters (T, n) at the times of the result; of two rows of one time the first is before a change."""
+        if not self.m.parameters.size:
+            return np.zeros((0, 0))
+        starts, (first, _) = np.array([start for start, _ in self._history]), doubled(t, beside)
+        at = [np.searchsorted(starts, self._sign * t, side=side) - 1 for side in ("left", "right")]
+        return np.array([values for _, values in self._history])[np.where(first, *at)]
+
+
+def _call(action: Callable[[EventState], object], state: EventState, label: str) -> None:
+    try:
+        returned = action(state)
+    except Exception as error:
+        raise StateError(f"the action of {label} raised {type(error).__name__}: {error}") from error
+    if returned is not None and returned is not state:
+        raise StateError(
+            f"the action of {label} returned {returned!r}, which means nothing: it changes q, v and parameters of the state "
+            "it is given; to end the run add an event of action 'stop'"
+        )

@@ -1,0 +1,1 @@
+"""Results: motions by name, files, tables, plots."""

@@ -1,0 +1,223 @@
+"""`Result.load`: a file is checked as a model is, by names, shapes and types, before its numbers are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...equations.assembly.start import StartState
+from ...errors import FormatError, ModelError, SharnirError, StateError, known
+from ...integrate.methods import INTEGRATORS
+from ...integrate.trajectory import Switch
+from ...model.model import Model
+from ...model.states import check_model
+from ...reporting.atomic_write import file_path
+from ..control.sampled import Commands
+from .netcdf import Reader
+from .records import Cost, EventRecord, ImpactRecord
+from .result import Result
+from .storage import DIMENSIONS, IMPACT, RUNNING, START, UNITS, VARYING, VERSION, PathLike, left_behind
+
+HDF5 = b"\x89HDF\r\n\x1a\n"
+STATUS_BEFORE = {"lost": "constraints_violated"}
+"""Names of statuses in files of earlier versions."""
+DESCRIBING = {"units", "long_name", "_FillValue"}
+"""Attributes of an array that do not change its numbers, as `scale_factor` and others of NetCDF would."""
+
+
+def load(path: PathLike, model: Model | None = None) -> Result:
+    path = file_path(path)
+    model = None if model is None else check_model(model, "Result.load")
+    try:
+        if not path.is_file():
+            raise StateError(_nothing_there(path))
+        with path.open("rb") as file:
+            if file.read(len(HDF5)) == HDF5:
+                raise ValueError(
+                    "it is an HDF5 file, which this version does not read; write it anew with xarray.open_dataset(path, "
+                    'decode_times=False).to_netcdf(another, format="NETCDF3_64BIT")'
+                )
+            file.seek(0)
+            return _Contents(Reader(file)).result(path, model)
+    except (OSError, ValueError, MemoryError) as error:
+        if isinstance(error, SharnirError):
+            raise
+        raise StateError(f"{path} cannot be read as a result: {error or 'it does not fit into memory'}") from error
+
+
+def _nothing_there(path: Path) -> str:
+    left = left_behind(path)
+    return f"no file {path}" + (f"; a run that did not finish has left {known(left)}: load that" if left else "")
+
+
+def _control(model: Model, names: list[str], data: Mapping[str, np.ndarray]) -> dict[str, Commands]:
+    """By controller, from the rows of all commands."""
+    out = {}
+    for name in dict.fromkeys(names):
+        own = np.array([x == name for x in names])
+        values = dict(zip(model.parameters, data["command_parameters"][own].T, strict=True))
+        commanded = {key: x for key, x in values.items() if not np.isnan(x).all()}
+        t, applied, tau = (data[f"command_{part}"][own] for part in ("time", "applied", "tau"))
+        out[name] = Commands(t, applied, tau, commanded)
+    return out
+
+
+class _Contents:
+    """A file, part by part."""
+
+    def __init__(self, file: Reader) -> None:
+        self.file, self.attributes = file, file.attributes
+        if "sharnir_result" not in self.attributes:
+            raise ValueError("it is not a result of sharnir")
+        if (version := self._number("sharnir_result", int)) > VERSION:
+            raise ValueError(f"it was written by a later version of sharnir (format {version}, this one reads {VERSION}); update")
+        self.running = self._text("status") == RUNNING
+        if not (file.whole or self.running):
+            raise ValueError(f"it is incomplete: it ends after {file.rows} rows")
+
+    def result(self, path: Path, model: Model | None) -> Result:
+        model = model or self._model(path)
+        self._check_names(path, model)
+        causes = self._words("cause")
+        events = self._event_names()
+        names = tuple(self._words("sensitivity"))
+        sizes = {"coordinate": model.nq, "speed": model.nv, "cause": len(causes), "parameter": len(model.parameters)}
+        sizes |= {"sensitivity": len(names), "state": model.nq + model.nv, "force_state": len(model.states)}
+        rows = self.file.shape("time") if "time" in self.file.arrays else (0,)
+        commands = self._words("command")
+        sizes |= {"event": len(events), "command": len(commands), "impact": len(self._words("impact"))}
+        data = self._numbers({**sizes, "time": rows[0] if rows else 0})
+        t, status, message = data["time"], self._text("status"), self._text("message")
+        if not np.isfinite(t).all() or not ((np.diff(t) >= 0.0).all() or (np.diff(t) <= 0.0).all()):
+            raise ValueError("its times are not in order")
+        if self.running:
+            status = "interrupted"
+            reached = f"t = {t[-1]:g}" if len(t) else "its start"
+            message = f"the run has not finished: these are its rows up to {reached}, without its events"
+        return Result(
+            model, t, data["q"], data["v"], self._tau(model, len(t)), self._cost(), STATUS_BEFORE.get(status, status), message,
+            [EventRecord(*e) for e in zip(events, data["event_time"].tolist(), data["event_q"], data["event_v"], strict=True)],
+            tuple(causes), data["work"], data["parameters"] if model.parameters else np.zeros((0, 0)),
+            bool(self._number("accounted", int)), names, data["sensitivities"] if names else np.zeros((0, 0, 0)),
+            data["states"], self._start(model), self._switches(), _control(model, commands, data), self._impacts(data),
+            self._number("start_energy", float) if "start_energy" in self.attributes else np.nan,
+        )  # fmt: skip
+
+    def _impacts(self, data: Mapping[str, np.ndarray]) -> list[ImpactRecord]:
+        names, rests = self._words("impact"), data["impact_rests"].astype(bool).tolist()
+        columns = {name: data[f"impact_{name}"].tolist() for name in IMPACT} | {"rests": rests}
+        return [ImpactRecord(name, **{key: x[k] for key, x in columns.items()}) for k, name in enumerate(names)]
+
+    def _model(self, path: Path) -> Model:
+        text = self._text("model_yaml") if "model_yaml" in self.attributes else ""
+        if not text:
+            raise StateError(f"{path} holds no model (parts of it only Python can express); give it: Result.load(path, model)")
+        from ...io.native.read import loads_beside
+
+        try:
+            return loads_beside(path, text)
+        except ModelError as error:
+            raise FormatError(f"{path}: the model in it: {error}") from error
+
+    def _check_names(self, path: Path, model: Model) -> None:
+        for kind, plural, names in (
+            ("coordinate", "coordinates", model.q_names),
+            ("speed", "speeds", model.v_names),
+            ("parameter", "parameters", list(model.parameters)),
+            ("force_state", "states of forces", list(model.states)),
+        ):
+            if self._words(kind) != names:
+                raise StateError(f"{path} is a motion of other {plural} than those of {model.name!r}")
+
+    # --- arrays ---------------------------------------------------------------------------------------------------------------
+    def _words(self, name: str) -> list[str]:
+        if name not in self.file.arrays:
+            return []
+        if self.file.arrays[name].dimensions[:1] != (name,):
+            raise ValueError(f"{name!r} has dimensions {self.file.arrays[name].dimensions}, it must begin with {name!r}")
+        return self.file.words(name)
+
+    def _event_names(self) -> list[str]:
+        old = self.attributes.get("event_names", "")  # of version 1
+        return self._words("event") or (str(old).split("\n") if "event_time" in self.file.arrays else [])
+
+    def _numbers(self, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
+        """Every array of `DIMENSIONS`; what has no numbers need not be there."""
+        shapes = {name: tuple(sizes[d] for d in dimensions) for name, dimensions in DIMENSIONS.items()}
+        there = [name for name, shape in shapes.items() if name == "time" or 0 not in shape or name in self.file.arrays]
+        for name in there:
+            self._check_array(name, shapes[name])
+        return self.file.read(*there) | {name: np.zeros(shape) for name, shape in shapes.items() if name not in there}
+
+    def _check_array(self, name: str, shape: tuple[int, ...]) -> None:
+        if name not in self.file.arrays:
+            raise ValueError(f"it has no {name!r}")
+        a, expected = self.file.arrays[name], (DIMENSIONS | VARYING)[name]
+        found = self.file.shape(name)
+        if a.dimensions != expected or found != shape or a.dtype != np.dtype(">f8"):
+            says = f"{a.dtype.name} {found} over {a.dimensions}"
+            raise ValueError(f"{name!r} is {says}; expected float64 {shape} over {expected}")
+        if other := sorted(set(a.attributes) - DESCRIBING):
+            raise ValueError(f"{name!r} has an attribute {other[0]!r}; a result holds plain numbers in SI units")
+        if (units := a.attributes.get("units", "")) != UNITS.get(name, ""):
+            raise ValueError(f"{name!r} is in units of {units!r}; expected {UNITS.get(name, '')!r}")
+
+    # --- attributes -----------------------------------------------------------------------------------------------------------
+    def _cost(self) -> Cost:
+        values: dict[str, Any] = {}
+        for f in fields(Cost):
+            name = f"cost_{f.name}"
+            if name in self.attributes or f.default is MISSING:  # files of earlier versions have fewer of them
+                values[f.name] = self._text(name) if f.type == "str" else self._number(name, int if f.type == "int" else float)
+        return Cost(**values)
+
+    def _tau(self, model: Model, rows: int) -> np.ndarray:
+        if "tau" in self.file.arrays:
+            self._check_array("tau", (rows, model.nv))
+            return self.file.read("tau")["tau"]
+        tau = self._attribute("tau")
+        if isinstance(tau, str) or tau.shape != (model.nv,):
+            raise ValueError(f"its attribute 'tau' must be {model.nv} numbers")
+        return tau.astype(float)
+
+    def _start(self, model: Model) -> StartState | None:
+        """None in files of earlier versions."""
+        if "start_held" not in self.attributes:
+            return None
+        held = tuple(name for name in self._text("start_held").split("\n") if name)
+        arrays = {name: self._attribute(f"start_{name}") for name in START}
+        for name, x in arrays.items():
+            n = model.nq if START[name] == "coordinate" else model.nv
+            if isinstance(x, str) or x.shape != (n,):
+                raise ValueError(f"its attribute 'start_{name}' must be {n} numbers")
+        return StartState(model, **{name: x.astype(float) for name, x in arrays.items()}, held=held)
+
+    def _switches(self) -> list[Switch]:
+        """None where the file names none."""
+        if "integrator_switches" not in self.attributes:
+            return []
+        words = [line.split(" ") for line in self._text("integrator_switches").split("\n")]
+        if not all(len(line) == 3 and set(line[1:]) <= INTEGRATORS.keys() for line in words):
+            raise ValueError("its attribute 'integrator_switches' must be lines of a time and the names of two integrators")
+        return [Switch(float(t), before, after) for t, before, after in words]
+
+    def _text(self, name: str) -> str:
+        value = self._attribute(name)
+        if not isinstance(value, str):
+            raise ValueError(f"its attribute {name!r} is no text")
+        return value
+
+    def _number(self, name: str, kind: type) -> Any:
+        value = self._attribute(name)
+        if isinstance(value, str) or value.size != 1 or (kind is int and not float(value[0]).is_integer()):
+            raise ValueError(f"its attribute {name!r} is no {'whole ' if kind is int else ''}number")
+        return kind(value[0])
+
+    def _attribute(self, name: str) -> Any:
+        if name not in self.attributes:
+            raise ValueError(f"it has no attribute {name!r}")
+        return self.attributes[name]

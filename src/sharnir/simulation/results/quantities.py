@@ -1,0 +1,310 @@
+"""Quantities of a motion by name: "A", "speed of A", "piston.x", "reaction of B", "energy". The grammar is here and nowhere else.
+
+Every plot, table and view that lets people choose what to look at asks `quantity`. A name is understood from the model alone
+(`understood`), so that a wrong one is refused before a run and not after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...equations.rows.one_constraint import FORCES
+from ...errors import StateError, brief, known, suggestion
+from ...model.forces import SpringDamper
+from ...model.model import Model
+from ...model.motion import Observed
+from ...model.placed_joint import PlacedJoint
+from .deformation_lines import deformation_lines, resultant_lines
+from .joint_motion import Column, columns
+from .lines import WRENCH, Line, joint_forces, wrench
+from .places import Place, place_named, place_names
+from .springs import spring_length, spring_tension
+
+if TYPE_CHECKING:
+    from .named_motion import NamedMotion
+
+Quantity = Callable[["NamedMotion"], list[Line]]
+"""What a name stands for: its lines, of one motion or of many side by side."""
+FORMS = (
+    "A, A.x: coordinates of joint A", "piston, piston.x, piston@(0.1, 0, 0).x: position of a body, of a point on it, of a frame",
+    "speed of …, velocity of …, acceleration of …: of any of these", "reaction of A, reaction of A.Fx", "power of A", "tau of A",
+    "force of spring, force of spring on piston, force of rope: a constraint", "power of spring", "energy of spring",
+    "deformation of arm@(1, 0, 0), resultants of arm@(0.5, 0, 0), resultants of arm@(0.5, 0, 0).moment_z: of a flexible body",
+    "penetration of contact: what a force observes", "a state of a force by its name", "energy", "work", "defect", "violation",
+    "joint A, body A, frame A: where several have one name",
+)  # fmt: skip
+"""What can be asked for, as an error lists it."""
+
+
+def quantity(r: NamedMotion, text: str) -> list[Line]:
+    """The lines that a name stands for; a name that stands for nothing is refused with those there are."""
+    return understood(r.model, text)(r)
+
+
+def understood(model: Model, text: str) -> Quantity:
+    """What a name stands for in a model. Words ("energy") come before joints, joints before bodies, bodies before frames."""
+    if not isinstance(text, str):
+        raise StateError(f"what to show is a text, such as 'A' or 'speed of A'; got {brief(text)}")
+    for asked in dict.fromkeys((text, " ".join(text.split()))):  # names may have spaces of any kind themselves
+        if (found := _found(model, asked)) is not None:
+            return found
+    raise StateError(_unknown(model, text))
+
+
+def _found(model: Model, text: str) -> Quantity | None:
+    if text in _WHOLE:
+        return _WHOLE[text]
+    for own in (_moving(model, text, 0), _observed(model, text), _state(model, text)):
+        if own is not None:
+            return own
+    for prefix, of in _OF.items():
+        if text.startswith(prefix + " ") and (found := of(model, text.removeprefix(prefix + " "))) is not None:
+            return found
+    return None
+
+
+def names_of(model: Model) -> list[str]:
+    """The texts a person would choose from, most useful first: for lists in views, and for the nearest spelling."""
+    joints = [j.name for j in _joints(model) if j.type.coordinates]
+    parts = [f"{j.name}.{c}" for j in _joints(model) if len(j.type.coordinates) > 1 for c in j.type.coordinates]
+    motions = [f"{what} of {name}" for what in ("speed", "acceleration", "power") for name in joints]
+    reactions = [f"reaction of {j.name}" for j in _joints(model)]
+    forces = [f"{what} of {name}" for name in _forces(model) for what in ("force", "power", "energy")]
+    forces += [f"{what} of {name}" for name, found in model.structure.forces.observed_names.items() for what in found]
+    forces += [f"force of {name}" for name in model.constraints if name not in _forces(model)]
+    places = [*place_names(model), *(f"{name}.{axis}" for name in place_names(model) for axis in "xyz")]
+    return list(dict.fromkeys([*joints, *model.states, *_WHOLE, *motions, *reactions, *forces, *parts, *places]))
+
+
+# --- joints -----------------------------------------------------------------------------------------------------------------
+def _joints(model: Model) -> list[PlacedJoint]:
+    return [*model.joints, *model.closing_joints]
+
+
+def _joint_of(model: Model, text: str) -> tuple[PlacedJoint, str] | None:
+    """A joint, and what follows its name and a dot. Names may contain dots themselves: the whole text comes first."""
+    name = text.removeprefix("joint ")
+    joints = {j.name: j for j in _joints(model)}
+    for wanted in (text, name):
+        if wanted in joints:
+            return joints[wanted], ""
+    ends = [k for k, letter in enumerate(name) if letter == "." and name[:k] in joints]
+    return (joints[name[: ends[-1]]], name[ends[-1] + 1 :]) if ends else None
+
+
+def joint_lines(r: NamedMotion, joint: PlacedJoint, order: int) -> list[Line]:
+    """All coordinates (order 0), speeds (1) or accelerations (2) of a joint."""
+    return _columns(r, joint.name, columns(r.model, joint, order), order)
+
+
+def _coordinates(model: Model, text: str, order: int) -> Quantity | None:
+    """Coordinates of a joint, their speeds or accelerations; None where it is no joint, or has none, or no such part."""
+    found = _joint_of(model, text)
+    if found is None:
+        return None
+    joint, part = found
+    shown = [x for x in columns(model, joint, order) if not part or x.name == f"{joint.name}.{part}"]
+    return partial(_columns, joint=joint.name, shown=shown, order=order) if shown else None
+
+
+def _columns(r: NamedMotion, joint: str, shown: list[Column], order: int) -> list[Line]:
+    values = (r.coordinate, r.speed, r.acceleration)[order](joint).reshape(*r.shape, -1)
+    return [Line(_titled(column.name, order), column.unit, values[..., column.at]) for column in shown]
+
+
+def _titled(name: str, order: int) -> str:
+    return ("", "speed of ", "acceleration of ")[order] + name
+
+
+def _reaction(model: Model, text: str) -> Quantity | None:
+    found = _joint_of(model, text)
+    if found is None or found[1] not in ("", *WRENCH):
+        return None
+    joint, part = found
+    return lambda r: wrench(r.reaction(joint.name), f"reaction of {joint.name}", part)
+
+
+def _tau(model: Model, text: str) -> Quantity | None:
+    found = _joint_of(model, text)
+    if found is None or found[1] not in ("", *found[0].v_names):
+        return None
+    joint, part = found
+    if not joint.nv:
+        raise StateError(f"tau of joint {joint.name!r}: it has no speeds of its own, so no force is given to it")
+
+    def lines(r: NamedMotion) -> list[Line]:
+        tau = np.broadcast_to(r.tau[..., model.v_slice(joint.name)], (*r.shape, joint.nv))
+        return joint_forces(model, joint, tau, f"tau of {joint.name}", part)
+
+    return lines
+
+
+# --- places -----------------------------------------------------------------------------------------------------------------
+def _path(r: NamedMotion, place: Place, order: int, magnitude: bool = False) -> list[Line]:
+    """Position, velocity or acceleration of a point: its components in the world, or the magnitude."""
+    vectors, unit = place.motion(r, order), ("m", "m/s", "m/s²")[order]
+    if magnitude and not place.axis:
+        return [Line(_titled(place.name, order), unit, np.linalg.norm(vectors, axis=-1))]
+    title = ("", "velocity of ", "acceleration of ")[order] + place.name
+    return [Line(f"{title}.{axis}", unit, vectors[..., k]) for k, axis in enumerate("xyz") if place.axis in ("", axis)]
+
+
+def _moving(model: Model, text: str, order: int, magnitude: bool = False) -> Quantity | None:
+    lines = _coordinates(model, text, order)
+    if lines is None and (place := place_named(model, text)) is not None:
+        return partial(_path, place=place, order=order, magnitude=magnitude)
+    return lines
+
+
+# --- forces -----------------------------------------------------------------------------------------------------------------
+def _forces(model: Model) -> list[str]:
+    return model.structure.forces.names
+
+
+def _force(model: Model, text: str) -> Quantity | None:
+    """Magnitudes on every body and forces on every joint; "spring on piston": all components on one."""
+    named = sorted(_forces(model), key=len, reverse=True)
+    name = next((x for x in named if text == x or text.startswith(f"{x} on ")), None)
+    if name is None and text in model.constraints:
+        return partial(multiplier_lines, name=text)
+    return None if name is None else partial(_actions, name=name, only=text[len(name) + 4 :])
+
+
+def multiplier_lines(r: NamedMotion, name: str) -> list[Line]:
+    """The forces of the rows of a constraint or a cut joint."""
+    rows = r.constraint_rows(name)
+    joints = {j.name: j for j in r.model.joints}
+    turns = {unit for x in r.model.constraints[name].joints() for run in joints[x].type.segments(x) for unit in run.q_units}
+    own = turns.pop() if len(turns) == 1 else ""  # a gear's forces are those of its joints
+    return [
+        Line(f"force of {name}" + f", {row.what}" * (len(rows) > 1), FORCES.get(row.unit or own, ""), r.multipliers[..., k])
+        for k, row in rows.items()
+    ]
+
+
+def _actions(r: NamedMotion, name: str, only: str) -> list[Line]:
+    acts = r.force(name)
+    if not acts:
+        raise StateError(f"force {name!r} moves nothing, the drive of its joint bears it: show its power")
+    if only and only not in acts:
+        raise StateError(f"force {name!r} does not act on {only!r}; it acts on {known(acts)}")
+    joints, bodies = {j.name: j for j in r.model.joints}, {b.name for b in r.model.bodies}
+    lines: list[Line] = []
+    for target in [only] if only else acts:
+        label = f"force of {name} on {target}" if len(acts) > 1 else f"force of {name}"
+        if target in bodies and acts[target].shape[-1] == 6:
+            lines += [line for part in (WRENCH if only else "FM") for line in wrench(acts[target], label, part)]
+        else:
+            lines += joint_forces(r.model, joints[target], acts[target], label)
+    return lines
+
+
+def _power(model: Model, text: str) -> Quantity | None:
+    """Of a joint's reactions and drive, or of a force; a joint comes before a force of the same name."""
+    found = _joint_of(model, text)
+    if found is not None and not found[1]:
+        joint = found[0].name
+        return lambda r: [Line(f"power of {joint}", "W", r.power(joint))]
+    name = text.removeprefix("force ")
+    return (lambda r: [Line(f"power of {name}", "W", r.force_power(name))]) if name in _forces(model) else None
+
+
+def _stored(model: Model, text: str) -> Quantity | None:
+    names = _forces(model)
+    if text not in names:
+        return None
+    return lambda r: [Line(f"energy of {text}", "J", r.force_energies[..., names.index(text)], "energy")]
+
+
+def _length(model: Model, text: str) -> Quantity | None:
+    spring = model.forces.get(text)
+    return (lambda r: [Line(f"length of {text}", "m", spring_length(r, spring))]) if isinstance(spring, SpringDamper) else None
+
+
+def _tension(model: Model, text: str) -> Quantity | None:
+    spring = model.forces.get(text)
+    if not isinstance(spring, SpringDamper):
+        return None
+    return lambda r: [Line(f"tension of {text}", "N", spring_tension(r, text, spring))]
+
+
+def _observed(model: Model, text: str) -> Quantity | None:
+    """ "penetration of foot", of all its parts together or each; "penetration of foot.3", of one."""
+    for force, names in model.structure.forces.observed_names.items():
+        for name, (what, parts) in names.items():
+            if text == f"{name} of {force}":
+                return partial(_observed_lines, force=force, name=name, what=what)
+            for k in range(parts):
+                if text == f"{name} of {force}.{k + 1}":
+                    return partial(_observed_part, force=force, name=name, unit=what.unit, part=k)
+    return None
+
+
+def _observed_lines(r: NamedMotion, force: str, name: str, what: Observed) -> list[Line]:
+    values = r.observed[force][name]
+    if values.shape[-1] == 1 or what.over_parts:
+        total = values.max(axis=-1) if what.over_parts == "max" else values.sum(axis=-1)
+        return [Line(f"{name} of {force}", what.unit, total)]
+    return [line for k in range(values.shape[-1]) for line in _observed_part(r, force, name, what.unit, k)]
+
+
+def _observed_part(r: NamedMotion, force: str, name: str, unit: str, part: int) -> list[Line]:
+    return [Line(f"{name} of {force}.{part + 1}", unit, r.observed[force][name][..., part])]
+
+
+def _state(model: Model, text: str) -> Quantity | None:
+    if text not in model.states:
+        return None
+    return lambda r: [Line(text, model.structure.units_of_states[text], r.state_of(text))]
+
+
+# --- the whole mechanism ----------------------------------------------------------------------------------------------------
+def _energy(r: NamedMotion) -> list[Line]:
+    e = r.energy
+    # the zero of potential energy is arbitrary: counted from the start, changes can be seen
+    parts = {"total": e.total - e.potential[..., :1], "kinetic": e.kinetic, "potential": e.potential - e.potential[..., :1]}
+    return [Line(name, "J", values, "energy, potential from its start") for name, values in parts.items()]
+
+
+def _work(r: NamedMotion) -> list[Line]:
+    return [Line(name, "J", values, "work since the start") for name, values in r.energy.work.items()]
+
+
+_WHOLE: dict[str, Quantity] = {
+    "energy": _energy,
+    "work": _work,
+    "defect": lambda r: [Line("defect", "J", r.energy.defect, "defect of the energy balance")],
+    "violation": lambda r: [Line("largest violation", "", r.violation, "violation, m or rad")],
+}
+_OF: dict[str, Callable[[Model, str], Quantity | None]] = {
+    "speed of": partial(_moving, order=1, magnitude=True),
+    "velocity of": partial(_moving, order=1),
+    "acceleration of": partial(_moving, order=2),
+    "reaction of": _reaction,
+    "power of": _power,
+    "force of": _force,
+    "deformation of": deformation_lines,
+    "resultants of": resultant_lines,
+    "length of": _length,
+    "tension of": _tension,
+    "energy of": _stored,
+    "tau of": _tau,
+    "torque of": _tau,
+}
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------------
+def _unknown(model: Model, text: str) -> str:
+    found = _joint_of(model, " ".join(text.split()).rpartition(" of ")[2])
+    if found is not None and not found[1] and not found[0].type.coordinates:
+        return f"joint {found[0].name!r} has no coordinates: it is a {found[0].type.label}; show its reaction instead"
+    there = [f"joints {known([j.name for j in _joints(model)])}", f"bodies {known([b.name for b in model.bodies])}"]
+    there += [f"frames {known(model.frames)}"] * bool(model.frames)
+    there += [f"forces {known(_forces(model))}"] * bool(_forces(model))
+    there += [f"states {known(model.states)}"] * bool(model.states)
+    hint = suggestion(text, names_of(model))
+    return f"nothing is called {brief(text)}; {hint}There are {'; '.join(there)}. Forms: {'; '.join(FORMS)}"

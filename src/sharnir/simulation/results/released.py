@@ -1,0 +1,142 @@
+"""What acts in the coordinates of every joint: by the same motion of the mechanism with all joints of its tree released."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...dynamics import Dynamics
+from ...equations.rows.constraint_table import table_of
+from ...model.constraints.closing import ClosingJoint
+from ...model.model import Model
+from ...model.placed_joint import PlacedJoint
+from .joint_motion import ACCELERATION, COORDINATE, SPEED, values_of
+
+if TYPE_CHECKING:
+    from .derived import Derived
+
+Forces = dict[str, np.ndarray]
+"""(…, T, n) on the speeds of joints, by their names, driven and following ones too."""
+
+
+class Wrench(NamedTuple):
+    """World axes; the moment is about the point."""
+
+    force: np.ndarray
+    moment: np.ndarray
+    point: np.ndarray
+
+    def about(self, point: np.ndarray) -> np.ndarray:
+        return self.moment + np.cross(self.point - point, self.force)
+
+
+@dataclass(frozen=True)
+class JointLoads:
+    """Of one motion. `columns`: what a unit of each speed moves, (…, T, n, 6) of the moved body at its origin, in its axes."""
+
+    own: Forces
+    """Joint forces τ and drives."""
+    links: dict[str, Forces]
+    """What constraints and couplings do in the coordinates of joints."""
+    columns: Forces
+
+    def borne(self, joint: str) -> np.ndarray | None:
+        """All that links do in a joint; None where there are none."""
+        found = [forces[joint] for forces in self.links.values() if joint in forces]
+        return sum(found[1:], found[0]) if found else None
+
+
+def has_links(model: Model) -> bool:
+    """Whether constraints or couplings may act in the coordinates of joints."""
+    s, others = model.structure, [x for x in model.constraints.values() if not isinstance(x, ClosingJoint)]
+    if s.follows or (others and (s.drives or s.given)):
+        return True
+    return bool(others) and bool(table_of(model).on_bodies.links.kind.any())
+
+
+def released(model: Model) -> Model:
+    """A copy in which every joint of the same tree moves freely."""
+    out, closing = model.copy(), {joint.name for joint in model.closing_joints}
+    for k, j in enumerate(out._joints):
+        if j.name in closing:
+            out._joints[k] = replace(j, cut=True)
+        else:
+            kind = j.type if j.nv == len(j.type.speeds) else j.type.released()
+            out._joints[k] = replace(j, cut=False, follows=None, type=kind, motions=kind.built(f"joint {j.name!r}"))
+    out._joined = {ends: out._joints[out._joint_names[joint.name]] for ends, joint in out._joined.items()}
+    return out
+
+
+def released_dynamics(d: Dynamics) -> Dynamics:
+    """Kept with the model."""
+    cached, key = d.model.structure.cached, ("released", d.backend == "python")
+    if key not in cached:
+        cached[key] = Dynamics(released(d.model), "separate", "python" if key[1] else "auto")
+    found: Dynamics = cached[key]
+    return found
+
+
+def _motion(r: Derived, d: Dynamics) -> dict[str, Any]:
+    """The motion in the coordinates of the released mechanism, as rows."""
+    found = {
+        what: np.concatenate([values_of(r, j.name, order).reshape(len(r._states.t), -1) for j in d.model.joints], axis=1)
+        for what, order in (("q", COORDINATE), ("v", SPEED), ("qdd", ACCELERATION))
+    }
+    return found | {"t": r._states.t, "parameter": r._states.parameters}
+
+
+def joint_loads(r: Derived) -> JointLoads:
+    """By inverse dynamics of the released mechanism, the bodies under the forces of the constraints on them."""
+    d = released_dynamics(r.dynamics)
+    names, n, state = [j.name for j in d.model.joints], len(r._states.t), _motion(r, d)
+    wrenches = np.zeros((n, len(d.model.bodies), 6))
+    for bodies in r.forces_on_bodies.values():
+        for body, wrench in bodies.items():
+            wrenches[:, d.model.body_index(body)] += wrench.reshape(n, 6)
+    evaluator = d.solver.evaluator
+    tau = evaluator.output("inverse", "tau", **state, wrench=wrenches)
+    axes = evaluator.output("axes", "A", **{what: x for what, x in state.items() if what != "qdd"})
+    own = {name: r._shaped(tau[:, d.model.v_slice(name)]) for name in names}
+    links = {name: forces for name, forces in _of_constraints(r, d, state).items() if forces}
+    for forces in links.values():
+        for name, force in forces.items():
+            own[name] = own[name] - force
+    for follower, c in ((j.name, j.follows) for j in r.model.joints):
+        if c is not None:
+            force, ratio = own[follower], r._number(c.ratio)[..., None]
+            links[f"coupling of {follower}"] = {follower: force, c.leader: -ratio * force}
+            own[c.leader], own[follower] = own[c.leader] + ratio * force, np.zeros_like(force)
+    rows = {name: slice(*x) for name, x in zip(names, d.model.structure.tree.own[1:].tolist(), strict=True)}
+    return JointLoads(own, links, {name: r._shaped(axes[:, rows[name]]) for name in names})
+
+
+def _of_constraints(r: Derived, d: Dynamics, state: dict[str, Any]) -> dict[str, Forces]:
+    """{constraint: what it does in the coordinates of joints}. The rows are those of the model; rows of released joints alone
+    have no multiplier."""
+    if d.constrained is None or r.dynamics.constrained is None:
+        return {}
+    rows, speeds, n = d.constrained.table.on_bodies, [(j.name, k) for j in d.model.joints for k in range(j.nv)], len(state["t"])
+    known = dict(zip(r.dynamics.constrained.table.rows, r.multipliers.reshape(n, -1).T, strict=True))
+    lam = np.array([known.get(row, np.zeros(n)) for row in rows.rows]).T
+    K = rows.evaluate(state["q"], state["v"], state["t"], state["parameter"], ["K"])["K"]
+    found: dict[str, Forces] = {}
+    for name, forces in rows.speed_forces(K, lam):
+        for speed, force in forces.items():
+            joint, k = speeds[speed]
+            of = found.setdefault(name, {}).setdefault(joint, np.zeros((*r.shape, d.model.joints[d.model.joint_index(joint)].nv)))
+            of[..., k] = r._shaped(force)
+    return found
+
+
+def wrench_of(r: Derived, joint: PlacedJoint, columns: np.ndarray, force: np.ndarray) -> Wrench:
+    """What forces on the speeds of a joint do to its child. Of all wrenches of that power the one within what the joint allows,
+    taken at the joint: a hinge's is a moment about its axis."""
+    moved = r.model.bodies[r.model.joint_index(joint.name)].name
+    (R, origin), (_, point) = r.body_frame(moved), r.place((joint.child, joint.child_at))
+    arm = (R.swapaxes(-1, -2) @ (point - origin)[..., None])[..., 0]
+    A = columns + np.concatenate([np.cross(columns[..., 3:], arm[..., None, :]), np.zeros_like(columns[..., 3:])], axis=-1)
+    w = (np.linalg.pinv(A) @ force[..., None])[..., 0]
+    sign = 1.0 if moved == joint.child else -1.0
+    return Wrench(sign * (R @ w[..., :3, None])[..., 0], sign * (R @ w[..., 3:, None])[..., 0], point)

@@ -1,0 +1,212 @@
+"""The result of a simulation: the motion, by name, and everything that follows from it, computed when first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...equations.assembly.start import StartState
+from ...errors import StateError, no_such
+from ...integrate.trajectory import Switch
+from ...model.model import Model
+from ...model.references import is_name_in
+from ...model.services import service
+from ..control.sampled import Commands
+from .by_name import ByName, index_of
+from .named_motion import NamedMotion
+from .records import Cost, EventRecord, ImpactRecord
+
+if TYPE_CHECKING:
+    from .netcdf import Variables
+    from .storage import PathLike
+
+
+@dataclass(frozen=True)
+class Sensitivity(ByName):
+    """q (T, nq), v (T, nv): derivatives of coordinates and speeds by one number; by name as of a motion."""
+
+    model: Model
+    q: np.ndarray
+    v: np.ndarray
+
+
+@dataclass(eq=False)
+class Result(NamedMotion):
+    """A motion: t (T,), q (T, nq), v (T, nv), and by name `coordinate`, `speed`, `point`, `reaction` …; the rest follows."""
+
+    model: Model
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    tau: np.ndarray
+    """(nv,), or (T, nv) where joint forces change: those that act from each time on, in a rollout until the next time."""
+    cost: Cost
+    status: str = "done"
+    message: str = ""
+    events: list[EventRecord] = field(default_factory=list)
+    causes: tuple[str, ...] = ()
+    work_done: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    """(T, causes): energy added by each cause since the start."""
+    parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    """(T, parameters) where the model has any: they may change at events."""
+    accounted: bool = True
+    """Whether `work_done` is complete: every cause that adds or removes energy."""
+
+    sensitivity_names: tuple[str, ...] = ()
+    sensitivities: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    """(T, names, nq + nv): derivatives of coordinates and speeds by each of `sensitivity_names`."""
+
+    state_values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    """(T, states) of forces, in the order of `model.states`; by name: `state("friction.bristle")`."""
+
+    start: StartState | None = None
+    """What the start was asked to be, and what was moved to close the loops; None in files of earlier versions."""
+
+    integrator_switches: list[Switch] = field(default_factory=list)
+    """Of integrator "auto": (t, before, after) wherever another method took over."""
+
+    control: dict[str, Commands] = field(default_factory=dict)
+    """What each sampled controller has commanded."""
+
+    impacts: list[ImpactRecord] = field(default_factory=list)
+    """Those that took place, in the order of time."""
+
+    start_energy: float = np.nan
+
+    # --- by name ------------------------------------------------------------------------------------------------------------
+    @property
+    def parameter_values(self) -> dict[str, float]:
+        """Parameters by name as they were in this run, at its end: `model` has its own. For questions about the same mechanism:
+        linearize(r.model, q, parameters=r.parameter_values)."""
+        return dict(zip(self.model.parameters, self.parameters[-1].tolist(), strict=True)) if self.parameters.size else {}
+
+    def sensitivity(self, name: str) -> Sensitivity:
+        """The derivative of the motion by a parameter or a part of its start, one of those given to `simulate`."""
+        if not is_name_in(self.sensitivity_names, name):
+            unknown = no_such("sensitivity", name, self.sensitivity_names, "sensitivities")
+            raise StateError(f"{unknown}; ask for them: simulate(…, sensitivities=[…])")
+        rows = self.sensitivities[:, self.sensitivity_names.index(name)]
+        return Sensitivity(self.model, rows[:, : self.model.nq], rows[:, self.model.nq :])
+
+    # --- what everything else is derived from -------------------------------------------------------------------------------
+    @property
+    def parameter_rows(self) -> np.ndarray | None:
+        parts = [x for x in (self.parameters, self.state_values) if x.size]
+        return np.concatenate(parts, axis=1) if parts else None
+
+    @property
+    def energy_accounts(self) -> tuple[dict[str, np.ndarray], bool]:
+        work: dict[str, np.ndarray] = {}
+        for k, name in enumerate(self.causes):  # on loops joint forces may be there twice: held, and by a law
+            work[name] = work.get(name, 0.0) + self.work_done[:, k]
+        return work, self.accounted
+
+    def _accelerations_but_ends(self) -> np.ndarray:
+        end = np.full((1, self.model.nv), np.nan)
+        return np.concatenate([self._accelerations(slice(-1)), end]) if len(self.t) > 1 else end
+
+    def _stored(self) -> tuple[Variables, dict[str, Any]]:
+        from .storage import motion
+
+        return motion(self)
+
+    @property
+    def _more_columns(self) -> dict[str, np.ndarray]:
+        """Sensitivities."""
+        states = [*(f"q {n}" for n in self.model.q_names), *(f"v {n}" for n in self.model.v_names)]
+        return {
+            f"d({state})/d({name})": self.sensitivities[:, j, k]
+            for j, name in enumerate(self.sensitivity_names)
+            for k, state in enumerate(states)
+        }
+
+    # --- out ------------------------------------------------------------------------------------------------------------------
+    def summary(self) -> str:
+        """The run in a few lines of text."""
+        from .summary import summary
+
+        return summary(self)
+
+    def plot(self, *what: str, path: PathLike | None = None, interactive: bool = False, over: str | None = None) -> Any:
+        """A Matplotlib figure, one panel for each unit: r.plot("A", "piston.x", "reaction of B"); with no names coordinates,
+        speeds, energies and work. `interactive`: a plotly figure; `path`: into a file, .html for a page; `over`: what is on the
+        horizontal axis instead of time. `sharnir.plot([r, other], "A")` draws several results on the same axes."""
+        from .plots import plot
+
+        return plot(self, *what, path=path, interactive=interactive, over=over)
+
+    def animate(
+        self, path: PathLike = "run.html", *, plots: Sequence[str] = (), show: Sequence[str] | None = None,
+        traces: Sequence[Any] = (), fps: float = 30.0, follow: str | None = None,
+        view: str | Sequence[float] | None = None, title: str | None = None, progress: bool | None = None,
+    ) -> Path:  # fmt: skip
+        """A page that opens in any browser, offline: the motion, plots in step with it, the model, the run.
+
+        `plots`: what is plotted, by the names that `plot` takes; `fps`: key frames a second at least; `follow`: the body that the
+        camera goes along with; the rest as for `snapshot`. `sharnir.animate([r, other], "runs.html")` draws several results over
+        each other.
+        """
+        options = {"plots": plots, "show": show, "traces": traces, "fps": fps, "follow": follow, "view": view, "title": title}
+        page: Path = service("animate")(self, path, progress=progress, **options)
+        return page
+
+    def snapshot(
+        self, path: PathLike, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Any] = (),
+        size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None, theme: str = "light",
+        labels: bool = False, title: str = "", transparent: bool = False, stamp: bool = True,
+    ) -> None:  # fmt: skip
+        """A picture of the mechanism at time t (by default the end), in a file: .png, .jpg or .webp.
+
+        Between two times of the result coordinates move evenly from the one to the other. `traces`: bodies, frames, or
+        (body, point) whose paths are drawn; `stamp`: whether the time is written on it; the rest as for `Model.draw`.
+        """
+        look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "transparent": transparent}
+        service("snapshot")(self, path, t, show=show, traces=traces, stamp=stamp, **look)
+
+    def video(
+        self, path: PathLike, fps: float = 30.0, speed: float = 1.0, *, show: Sequence[str] | None = None,
+        traces: Sequence[Any] = (), size: tuple[int, int] | None = None, view: str | Sequence[float] | None = None,
+        theme: str = "light", labels: bool = False, title: str = "", stamp: bool = True, progress: bool | None = None,
+    ) -> None:  # fmt: skip
+        """The motion as a video, .mp4 or .gif: `fps` frames a second, `speed` seconds of the motion in one. An .mp4 is 1280 × 720
+        by default, a .gif 640 × 360. The rest as for `snapshot`."""
+        look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title}
+        service("video")(self, path, fps, speed, show=show, traces=traces, stamp=stamp, progress=progress, **look)
+
+    def save(self, path: PathLike) -> None:
+        """NetCDF: `Result.load` reads it back, and so does xarray.open_dataset. To a name that ends with .csv, the table."""
+        from .storage import write
+
+        write(self, path)
+
+    @staticmethod
+    def load(path: PathLike, model: Model | None = None) -> Result:
+        """A saved result. The model is read from the file where it could be written there, else it must be given."""
+        from .loading import load
+
+        return load(path, model)
+
+    def state(self, k: int | str = -1) -> Any:
+        """What to go on from, q0, v0 and states: simulate(model, 1.0, **result.state()). With the name of a state of a force, or
+        of `Model.add_state`: its values (T,)."""
+        if isinstance(k, str):
+            return self.state_of(k)
+        at = index_of(k, len(self.t), "a time of the result")
+        states = {name: float(x) for name, x in zip(self.model.states, self.state_values[at], strict=True)} if self.nz else {}
+        return {"q0": self.q[at], "v0": self.v[at], **({"states": states} if states else {})}
+
+    @property
+    def nz(self) -> int:
+        """How many states forces have."""
+        return self.state_values.shape[-1]
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        span = f"{self.t[0]:g} … {self.t[-1]:g} s" if len(self.t) else "empty"
+        return f"Result({self.model.name!r}, {len(self.t)} times, {span}, {self.status})"

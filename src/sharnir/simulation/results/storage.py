@@ -1,0 +1,232 @@
+"""Results in files: NetCDF, which `loading.py` reads back bit for bit; tables are in `tables.py`."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import SharnirError, StateError
+from ...model.model import Model
+from ...reporting.atomic_write import check_suffix, file_path, target_of, whole_file
+from .joint_motion import ACCELERATION, COORDINATE, SPEED, dependent_values
+from .netcdf import Variables, Writer
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+    from .named_motion import NamedMotion
+    from .result import Result
+
+PathLike = str | os.PathLike[str]
+VERSION = 2
+"""Of the files: 1 was written as HDF5."""
+
+SUFFIXES = (".nc", ".csv")
+"""Of files with the numbers of a run."""
+
+IMPACT = ("t", "approach", "impulse", "lost", "along", "rests")
+"""What `ImpactRecord` has beside its name."""
+
+DIMENSIONS = {
+    "time": ("time",),
+    "q": ("time", "coordinate"),
+    "v": ("time", "speed"),
+    "work": ("time", "cause"),
+    "parameters": ("time", "parameter"),
+    "states": ("time", "force_state"),
+    "sensitivities": ("time", "sensitivity", "state"),
+    "event_time": ("event",),
+    "event_q": ("event", "coordinate"),
+    "event_v": ("event", "speed"),
+    **{f"impact_{name}": ("impact",) for name in IMPACT},
+    "command_time": ("command",),
+    "command_applied": ("command",),
+    "command_tau": ("command", "speed"),
+    "command_parameters": ("command", "parameter"),
+}
+"""Of what a result is made of, and read back as; everything else in a file follows from it."""
+
+VARYING = {"tau": ("time", "speed")}
+"""Of joint forces that change from step to step; those that are constant are an attribute."""
+
+UNITS = {"time": "s", "work": "J"}
+
+START = {"asked_q": "coordinate", "asked_v": "speed", "q": "coordinate", "v": "speed"}
+"""Arrays of `Result.start`, attributes start_… of a file, and what they count."""
+
+RUNNING = "running"
+"""The status in a file of a run that has not ended: it goes on, or was killed."""
+
+
+def check_writable(path: PathLike, size: int = 0) -> Path:
+    """Refuse, before a run, a path that cannot be written: folder, permission, room for `size` bytes."""
+    target_of(path := file_path(path))
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise StateError(f"cannot write {path}: there is no folder {folder}; make it first")
+    target = path if path.exists() else folder
+    if not os.access(target, os.W_OK):
+        raise StateError(f"cannot write {path}: no permission to write {target}")
+    free = shutil.disk_usage(folder).free
+    if free < size + 65536:
+        raise StateError(f"cannot write {path}: the result needs about {size / 1e6:.1f} MB, {free / 1e6:.1f} MB are free there")
+    return path
+
+
+def check_result_file(path: PathLike, size: int = 0) -> Path:
+    """Refuse a file of another suffix too."""
+    path = check_writable(path, size)
+    check_suffix(path, SUFFIXES)
+    return path
+
+
+def partial_file(path: PathLike) -> Path:
+    target = target_of(path)
+    return target.with_name(f"{target.stem}.partial-{secrets.token_hex(4)}.nc")
+
+
+def left_behind(path: PathLike) -> list[str]:
+    """Files of runs that were to become this one and did not finish."""
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        return []
+    start = f"{target.stem}.partial-"
+    return sorted(str(p) for p in target.parent.iterdir() if p.name.startswith(start) and p.suffix == ".nc")
+
+
+def write(r: Result, path: PathLike, text: str | None = None) -> None:
+    """By its suffix; `text` of the model where that is known already."""
+    if file_path(path).suffix.lower() == ".csv":
+        r.to_csv(path)
+    else:
+        save(r, path, text)
+
+
+def to_xarray(r: NamedMotion) -> Dataset:
+    import xarray as xr
+
+    data, attributes = r._stored()
+    data |= _derived(r)
+    words = {name: data.pop(name) for name in list(data) if name == "time" or data[name][0] == (name,)}
+    return xr.Dataset(data, words, attributes)
+
+
+def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
+    """What a result is made of, but for its events: variables and attributes."""
+    m = r.model
+    numbers = {"time": r.t, "q": r.q, "v": r.v} | ({"tau": r.tau} if r.tau.ndim > 1 else {})
+    words = {"coordinate": m.q_names, "speed": m.v_names}
+    if r.causes:
+        numbers["work"], words["cause"] = r.work_done, list(r.causes)
+    if r.parameters.shape[1]:
+        numbers["parameters"], words["parameter"] = r.parameters, list(m.parameters)
+    if r.nz:
+        numbers["states"], words["force_state"] = r.state_values, list(m.states)
+    if r.sensitivity_names:
+        numbers["sensitivities"], words["sensitivity"] = r.sensitivities, list(r.sensitivity_names)
+        words["state"] = [f"{kind}.{name}" for kind, names in (("q", m.q_names), ("v", m.v_names)) for name in names]
+    long = {"q": "generalised coordinates", "v": "generalised speeds", "work": "energy added since the start"}
+    data: Variables = {}
+    for name, x in numbers.items():
+        about = {"units": UNITS.get(name, ""), "long_name": long.get(name, "")}
+        data[name] = ((DIMENSIONS | VARYING)[name], x, {key: text for key, text in about.items() if text})
+    data |= {name: ((name,), names, {}) for name, names in words.items()}
+    attributes: dict[str, Any] = {"model": m.name, "status": r.status, "message": r.message, "sharnir_result": VERSION}
+    if r.tau.ndim == 1:
+        attributes["tau"] = r.tau
+    attributes["accounted"] = int(r.accounted)
+    if np.isfinite(r.start_energy):
+        attributes["start_energy"] = r.start_energy
+    attributes |= {f"cost_{key}": value for key, value in asdict(r.cost).items()}
+    if r.integrator_switches:
+        attributes["integrator_switches"] = "\n".join(f"{one.t!r} {one.before} {one.after}" for one in r.integrator_switches)
+    if r.start is not None:
+        attributes |= {f"start_{name}": getattr(r.start, name) for name in START}
+        attributes["start_held"] = "\n".join(r.start.held)
+    return data, attributes
+
+
+def _derived(r: NamedMotion) -> Variables:
+    """What other programs read beside the motion."""
+    (R, position), e, lead = r.poses, r.energy, ("trajectory", "time")[-len(r.shape) :]
+    data: Variables = {
+        "a": ((*lead, "speed"), r.a, {"long_name": "rates of the speeds"}),
+        "position": ((*lead, "body", "axis"), position, {"units": "m", "long_name": "origins of bodies in the world"}),
+        "rotation": ((*lead, "body", "axis", "body_axis"), R, {"long_name": "rotation, body to world"}),
+        "kinetic": (lead, e.kinetic, {"units": "J"}),
+        "potential": (lead, e.potential, {"units": "J"}),
+    }
+    words = {"body": [b.name for b in r.model.bodies], "axis": ["x", "y", "z"], "body_axis": ["x", "y", "z"]}
+    for order, letter, axis in ((COORDINATE, "q", "coordinate"), (SPEED, "v", "speed"), (ACCELERATION, "a", "speed")):
+        if found := dependent_values(r, order):
+            about = {"long_name": "of driven joints, followers and cut joints"}
+            values = np.stack([x.values for x in found.values()], axis=-1)
+            data[f"dependent_{letter}"] = ((*lead, f"dependent_{axis}"), values, about)
+            words[f"dependent_{axis}"] = list(found)
+    return data | {name: ((name,), names, {}) for name, names in words.items()}
+
+
+def _events(r: Result) -> Variables:
+    if not r.events:
+        return {}
+    rows = {
+        "event_time": np.array([event.t for event in r.events]),
+        "event_q": np.array([event.q for event in r.events]),
+        "event_v": np.array([event.v for event in r.events]),
+    }
+    return {"event": (("event",), [event.name for event in r.events], {})} | {
+        name: (DIMENSIONS[name], x, {}) for name, x in rows.items()
+    }
+
+
+def _impacts(r: Result) -> Variables:
+    if not r.impacts:
+        return {}
+    return {"impact": (("impact",), [one.name for one in r.impacts], {})} | {
+        f"impact_{name}": (("impact",), np.array([float(getattr(one, name)) for one in r.impacts]), {}) for name in IMPACT
+    }
+
+
+def _commands(r: Result) -> Variables:
+    """What sampled controllers commanded, a row for each sample; the word of a row is the name of its controller."""
+    if not any(len(x.t) for x in r.control.values()):
+        return {}
+    every = r.control.values()
+    names = [name for name, x in r.control.items() for _ in x.t]
+    rows = {
+        "command_time": np.concatenate([x.t for x in every]),
+        "command_applied": np.concatenate([x.applied for x in every]),
+        "command_tau": np.concatenate([x.tau for x in every]),
+    }
+    if r.model.parameters:
+        columns = [[x.parameters.get(name, np.full(len(x.t), np.nan)) for name in r.model.parameters] for x in every]
+        rows["command_parameters"] = np.concatenate([np.stack(x, axis=1) for x in columns])
+    return {"command": (("command",), names, {})} | {name: (DIMENSIONS[name], x, {}) for name, x in rows.items()}
+
+
+def save(r: Result, path: PathLike, text: str | None = None) -> None:
+    path = check_writable(path, 8 * (r.q.size + 2 * r.v.size + 12 * len(r.model.bodies) * len(r)))
+    data, attributes = motion(r)
+    data |= _derived(r) | _events(r) | _commands(r) | _impacts(r)
+    attributes["model_yaml"] = model_text(r.model) if text is None else text
+    try:
+        with whole_file(path) as part, part.open("wb") as file:
+            Writer(file, data, attributes)
+    except (OSError, ValueError) as error:
+        raise StateError(f"cannot write {path}: {error}") from error
+
+
+def model_text(model: Model) -> str:
+    """The model in the native format; empty where it has parts that only Python can express."""
+    try:
+        from ...io.native import dumps
+
+        return dumps(model)
+    except (ImportError, SharnirError):
+        return ""

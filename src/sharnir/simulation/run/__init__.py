@@ -1,0 +1,1 @@
+"""Runs: options, preparation, one motion or many, steps from Python."""

@@ -1,0 +1,116 @@
+"""What a run of flexible bodies is warned of before it begins: locked bodies, too few shapes, and fixed steps too
+long for the fastest vibration, beyond the limit of stability, where it grows without end.
+
+Elastic coordinates vibrate as e¨ = −W(K e + C ė), with W the elastic part of the inverse mass matrix. Every method takes the
+modes of this linear system from step to step by a factor; where one is larger than 1 in magnitude the run diverges.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ...dynamics import Dynamics
+from ...errors import FlexibilityWarning, SharnirError
+from ...types import FloatArray
+
+GROWTH = 1.0 + 1e-6
+"""Factor of a step beyond which a mode grows: rounding stays below."""
+
+
+def warn_of_elastic_steps(d: Dynamics, q: FloatArray, t: float, parameters: Any, step: float, integrator: str) -> str:
+    """Where a fixed step is too long for an integrator: a warning, which is the likely cause should the run fail; else empty.
+    Constraints only make vibrations slower."""
+    if not d.structure.deformations or integrator not in FACTORS:
+        return ""
+    found = fastest_vibration(d, q, t, parameters)
+    if found is None or FACTORS[integrator](found.matrices, step) <= GROWTH:
+        return ""
+    text = (
+        f"a step of {step:.3g} s is too long for {integrator!r}: the fastest vibration, of body {found.body!r}, has "
+        f"{found.frequency:.4g} Hz, and {CONSEQUENCE.get(integrator, 'it will grow without end')}; take a step below about "
+        f"{_longest(found, step, integrator):.2g} s, fewer modes, or simulate with integrator='radau'"
+    )
+    warnings.warn(text, FlexibilityWarning, stacklevel=3)
+    return text
+
+
+def warn_of_shapes(d: Dynamics, q: FloatArray, v: FloatArray, t: float, tau: FloatArray, parameters: Any) -> None:
+    """Warnings of flexible bodies that loops keep from deforming, and of those with too few shapes for their loads."""
+    if not d.structure.deformations:
+        return
+    from ...analysis.locking import warn_of_locking  # here: rigid models do without scipy
+    from ...analysis.missing_shapes import warn_of_missing_shapes
+
+    own = () if parameters is None else parameters
+    if d.constrained is not None:
+        warn_of_locking(d, t, q, parameters=own, stacklevel=5)
+    warn_of_missing_shapes(d.model, q, v, t, tau, parameters, 5)
+
+
+class Vibration:
+    """The fastest of a model in a position."""
+
+    def __init__(self, body: str, omega: float, matrices: tuple[FloatArray, FloatArray]) -> None:
+        self.body, self.omega, self.matrices = body, omega, matrices
+
+    @property
+    def frequency(self) -> float:
+        """Hz."""
+        return self.omega / (2.0 * np.pi)
+
+
+def fastest_vibration(d: Dynamics, q: FloatArray, t: float, parameters: Any) -> Vibration | None:
+    """None where the mass matrix cannot be inverted there."""
+    import scipy.linalg  # here: rigid models do without it
+
+    s = d.structure
+    try:
+        M = np.asarray(d.mass_matrix(q, t, parameters=parameters))
+        inverse = scipy.linalg.inv(M)
+    except (SharnirError, scipy.linalg.LinAlgError, ValueError):
+        return None
+    every, here = s.deformations.values(), s.elastic_speeds
+    owner = np.repeat([x.body for x in every], [x.n for x in every])
+    W = inverse[np.ix_(here, here)]
+    K, C = (scipy.linalg.block_diag(*(getattr(x.shapes, name) for x in every)) for name in ("stiffness", "damping"))
+    squares, modes = scipy.linalg.eig(W @ K)
+    last = int(np.argmax(squares.real))
+    share = np.abs(modes[:, last]) ** 2 * np.diag(K)  # of the elastic energy
+    body = s.bodies[int(owner[int(np.argmax(share))]) - 1].name
+    return Vibration(body, float(np.sqrt(squares[last].real)), (W @ K, W @ C))
+
+
+def _rk4(matrices: tuple[FloatArray, FloatArray], h: float) -> float:
+    K, C = matrices
+    n = len(K)
+    z = h * np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [-K, -C]]))
+    return float(np.abs(1.0 + z + z**2 / 2 + z**3 / 6 + z**4 / 24).max())
+
+
+def _euler(matrices: tuple[FloatArray, FloatArray], h: float) -> float:
+    """Semi-implicit: ė⁺ = ė − h(K e + C ė), e⁺ = e + h ė⁺."""
+    K, C = matrices
+    E = np.eye(len(K))
+    return float(np.abs(np.linalg.eigvals(np.block([[E - h * h * K, h * (E - h * C)], [-h * K, E - h * C]]))).max())
+
+
+def _midpoint(matrices: tuple[FloatArray, FloatArray], h: float) -> float:
+    """Of an iteration, not of a step."""
+    K, C = matrices
+    n = len(K)
+    return float(0.5 * h * np.abs(np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [-K, -C]]))).max())
+
+
+FACTORS = {"rk4": _rk4, "euler": _euler, "midpoint": _midpoint}
+"""The largest factor of a step, by integrator of fixed steps."""
+CONSEQUENCE = {"midpoint": "the iteration of a step does not converge"}
+
+
+def _longest(found: Vibration, step: float, integrator: str) -> float:
+    """A step that is stable, to a tenth."""
+    while FACTORS[integrator](found.matrices, step) > GROWTH:
+        step *= 0.9
+    return step

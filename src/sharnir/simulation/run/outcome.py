@@ -1,0 +1,163 @@
+"""From the integrator's trajectory to a `Result`, and the message where it failed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...equations.assembly.loop_closure import off_by
+from ...equations.assembly.ranges import range_left
+from ...equations.motion.normalization import normalized_rows
+from ...equations.rows.one_constraint import ConstraintRow
+from ...integrate.trajectory import LIMITED, Trajectory
+from ...model.validity import beyond_validity, likely_cause
+from ..events.event_actions import Changes
+from ..events.impacts import ALONE, Beside
+from ..results.records import Cost, EventRecord
+from ..results.result import Result
+from ..systems.motion_system import MotionSystem
+from .chatter import chattering
+
+
+def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, wall: float, given_times: bool) -> Result:
+    """`ready`, `wall`: seconds of preparation and of the run."""
+    d, t, x = m.d, y.t, y.x
+    if not given_times and not (len(t) and t[-1] == y.final_t) and np.isfinite(y.final_x).all():
+        t, x = np.append(t, y.final_t), np.concatenate([x, y.final_x[None]])  # where a run ended early is its last row
+    q, v, states, work, parameters = rows_of(m, t, x, changes)
+    s = y.statistics
+    report = y.report_total
+    late = y.preparing + (m.passage.seconds if m.passage else 0.0)  # compiled where it was stiff, or near a singular position
+    cost = Cost(
+        d.method, d.why, m.backend, y.method, s.steps, s.rejected, s.evaluations, s.jacobians, wall - late, ready + late,
+        s.min_step, s.max_step,
+        iterations=float(report[0] / max(s.steps, 1)) if report.size else 0.0,
+        restarts=int(report[1]) if report.size > 1 else 0,
+        stabilisation=m.stabilisation.name if m.constrained else "",
+        alpha=m.stabilisation.alpha,
+        beta=m.stabilisation.beta,
+        partitions=m.partitioning.count if m.partitioning else 0,
+        passages=m.passage.count if m.passage else 0,
+        exact_evaluations=m.passage.evaluations if m.passage else 0,
+        nearest=m.passage.nearest if m.passage and m.passage.count else 0.0,
+    )  # fmt: skip
+    events = []
+    for event in y.events:
+        if event.index in m.setup.gaps or (changes.impacts is not None and not changes.impacts.shows(event.index)):
+            continue
+        qe, ve, ze, _ = m.split(event.x)
+        there = m.with_states(changes.over(np.array([event.t])), ze[None])
+        events.append(EventRecord(event.name, event.t, qe, m.velocities(qe, ve, event.t, there)))
+    message = y.message + not_passed(m)
+    result = Result(m.model, t, q, v, m.tau, cost, y.status, message, events, changes.causes, work, parameters, m.accounted)
+    result.state_values, result.integrator_switches = states, y.switches
+    result.tau = changes.forces.over(t, q, v, result.parameter_rows)
+    if changes.impacts is not None:
+        result.impacts = changes.impacts.records
+    if m.setup.sensitivities is not None:
+        result.sensitivity_names, result.sensitivities = m.setup.sensitivities.names, m.rows_beside(x)
+    return result
+
+
+def not_passed(m: MotionSystem) -> str:
+    """A sentence where the run came to a singular position that its stabilisation does not pass."""
+    if not m.passage or not m.passage.count or m.passage.passes:
+        return ""
+    t, row = m.passage.first
+    why = f"stabilisation {m.stabilisation.name!r} does not pass it, use 'projection'"
+    if m.passage.run.projects:
+        why = "the model is too large to pass it exactly, rely on four digits beyond"
+    return f"; at t = {t:.6g} it came to a singular position, where {row} depends on the other constraints: {why}"
+
+
+def rows_of(m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes, beside: Beside = ALONE) -> tuple[np.ndarray, ...]:
+    """Coordinates, speeds, states of forces, work and parameters from the integrator's rows; `beside`: the times of the rows
+    before and after these."""
+    q, v, z, work = (np.ascontiguousarray(part) for part in m.split(x))
+    work = np.concatenate([work, changes.work(t, beside)], axis=1)
+    q = normalized_rows(m.d.model, q, t)  # dense output does not preserve unit length
+    parameters = changes.over(t, beside)
+    if len(q):
+        v = m.velocities(q, v, t, m.with_states(parameters, z))
+    own = len(m.d.model.parameters)
+    return q, v, z, work, parameters[:, :own] if own else np.zeros((0, 0))
+
+
+def violated_constraint(m: MotionSystem, r: Result) -> str:
+    """Which constraint is violated at the end, from when on and by how much; an empty text where all are met."""
+    if not m.constrained or not len(r):
+        return ""
+    table, limit = m.constrained.table, m.stabilisation.violation_limit
+    parameters = () if r.parameter_rows is None else r.parameter_rows[-1]
+    g = table.evaluate_either(r.q[-1], r.v[-1], float(r.t[-1]), parameters)["g"]
+    allowed = limit * table.scale.of_rows(r.q[-1])[: len(g)]
+    if (np.abs(g) <= allowed).all():
+        return ""
+    row = table.rows[worst := int(np.argmax(np.abs(g) / allowed))]
+    since = float(r.t[int(np.argmax(r.violation > allowed[worst]))])
+    return f"{row} could not be met from t = {since:.6g} on, at the end it is violated by {off_by(m.d.model, row, g[worst])}"
+
+
+def root_cause(error: Exception | None) -> BaseException | None:
+    """The user's own exception, where ours only says whose function raised it."""
+    return error and (error.__cause__ or error)
+
+
+def failure(m: MotionSystem, y: Trajectory, changes: Changes, r: Result | None = None, too_long: str = "") -> str:
+    """Time, joint and cause of a failure. `too_long`: what was said of a fixed step before the run."""
+    if y.status in (*LIMITED, "event_undefined", "raised"):
+        return y.message
+    q, t = m.split(y.final_x)[0][None], np.array([y.final_t])
+    if r is not None:
+        q, t = np.concatenate([r.q, q]), np.append(r.t, t)
+    deformed = f". The likely cause: {too_long}" if too_long else likely_cause(beyond_validity(m.d.model, q, t))
+    if y.chatter is not None and y.status == "chattering":
+        return chattering(m, y.chatter, changes, remedy=not deformed) + deformed
+    return _stopped(m, y) + deformed
+
+
+def _stopped(m: MotionSystem, y: Trajectory) -> str:
+    model = m.d.model
+    names = [f"the rate of {n!r}" for n in model.q_names] + [f"the acceleration of {n!r}" for n in model.v_names]
+    rates, found, t, x = _rates_at_the_end(m, y)
+    bad = np.flatnonzero(~np.isfinite(found))
+    if bad.size and (row := _undefined_constraint(m, t, x)):
+        return f"{row} is not finite just after t = {y.final_t:.9g}: the constraint is not defined in that position"
+    if bad.size and (left := _left_range(m, t, x)):
+        return f"{left}, just after t = {y.final_t:.9g}"
+    if y.status == "not_finite":
+        what = names[bad[-1]] if bad.size else "a number of the state"  # accelerations come last, and are the first cause
+        return f"{what} is not finite just after t = {y.final_t:.9g}"
+    fastest = names[int(np.argmax(np.abs(rates) / (1.0 + np.abs(y.final_x[: m.nq + m.nv]))))] if names else "nothing"
+    return f"{y.message}; what changes fastest there is {fastest.removeprefix('the rate of ')}"
+
+
+def _undefined_constraint(m: MotionSystem, t: float, x: np.ndarray) -> ConstraintRow | None:
+    if not m.constrained or not np.isfinite(x).all():
+        return None
+    q, v, _, _ = m.split(x)
+    with np.errstate(all="ignore"):
+        return m.constrained.table.undefined(m.constrained.table.evaluate_either(q, v, t, m.parameters.tolist()))
+
+
+def _left_range(m: MotionSystem, t: float, x: np.ndarray) -> str:
+    """Which table was asked for what it does not have."""
+    if not np.isfinite(x).all():
+        return ""
+    q, v, z, _ = m.split(x)
+    parameters = m.with_states(m.parameters, z)
+    v = m.velocities(q, v, t, parameters)
+    return range_left(m.d.structure, q.tolist(), v.tolist(), t, parameters.tolist())
+
+
+def _rates_at_the_end(m: MotionSystem, y: Trajectory) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
+    """Rates where the motion ended, and at the first state straight on from there where they are not finite, with that state."""
+    n = m.nq + m.nv
+    with np.errstate(all="ignore"):
+        rates = m.system.derivative(y.final_t, y.final_x)
+        found, t, x = rates, y.final_t, y.final_x
+        for h in 10.0 ** np.arange(-12.0, 0.5):
+            if not np.isfinite(found).all():
+                break
+            t, x = y.final_t + h, y.final_x + h * rates
+            found = m.system.derivative(t, x)
+    return rates[:n], found[:n], t, x

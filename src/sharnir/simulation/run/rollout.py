@@ -1,0 +1,290 @@
+"""`rollout`: many trajectories of one model at once, on the lanes of the processor and on its threads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...backends.llvm.runner import share
+from ...dialect.jit import host_lanes
+from ...dynamics import Dynamics
+from ...equations.assembly.fixed_coordinates import held_coordinates
+from ...equations.assembly.many_starts import assembled_starts
+from ...equations.assembly.start import Asked
+from ...equations.motion.normalization import normalized_start
+from ...errors import AssemblyError, MethodError, SimulationError, StateError, brief
+from ...integrate.driver import FIRST, next_piece
+from ...integrate.trajectory import in_words, outcome
+from ...machine import beyond_memory
+from ...model.model import Model
+from ...model.motion import Motion
+from ...model.references import is_name_in
+from ...model.states import check_model, check_quaternions
+from ...model.validity import beyond_validity, warn_of_deformation
+from ...reporting.progress import ProgressBar
+from ...solvers.arguments import Arguments
+from ...types import real_array, truth
+from ..control.joint_laws import JointLaw, acting, is_law, law_of, with_law
+from ..control.lane_control import by_parameter, law_forces, push, push_sampled, sampled_control, stored_forces
+from ..control.sampled import Sampled, check_control, check_controlled, is_sampled
+from ..results.records import Cost
+from ..results.trajectories import Rollout
+from .batch import ENTRIES, Batch
+from .elastic_steps import warn_of_elastic_steps, warn_of_shapes
+from .options import (
+    Control,
+    FixedSteps,
+    Tau,
+    check_stabilisation,
+    either,
+    fixed_steps,
+    forces_over_steps,
+    refuse_others,
+    stabilisations,
+    whole,
+    with_states,
+)
+
+CHUNK, MOST_CHUNK = 16, 128
+"""Vectors of lanes that go through all steps together: their states stay in the nearest cache."""
+NEAREST = 256
+"""Vectors of coordinates and speeds that do, of small models."""
+
+
+def rollout(
+    model: Model,
+    q0: ArrayLike,
+    v0: ArrayLike | None = None,
+    *,
+    fixed: Sequence[str] | None = None,
+    nearest: bool = False,
+    duration: float | None = None,
+    step: float | None = None,
+    tau: Tau | Control | JointLaw | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    states: Mapping[str, ArrayLike] | None = None,
+    t0: float = 0.0,
+    method: str = "auto",
+    backend: str = "auto",
+    integrator: str = "rk4",
+    stabilisation: str | None = None,
+    decay: float | Sequence[float] | None = None,
+    every: int = 1,
+    feedback: Callable[[Motion], object] | None = None,
+    threads: int = 1,
+    progress: bool | None = None,
+    dt: float | None = None,
+    steps: int | None = None,
+    control: Tau | Control | JointLaw | Sampled | Sequence[Sampled] | None = None,
+    **others: object,
+) -> Rollout:
+    """Many trajectories, one for each row of q0 (B, nq) and v0 (B, nv), in fixed steps.
+
+    fixed           joints, or coordinates ("float.x"), that keep the values of q0 while the others are moved to close loops; by
+                    default a row of q0 that does not close them is refused, as an array is by `simulate`
+    nearest         take the rows as guesses
+    duration, step  seconds; or `dt` for the step and a number of `steps` for the duration
+    tau             joint forces held over each step: an array (nv,), (steps, nv) or (B, steps, nv), {joint: value}, or a
+                    Python function (t, q (B, nq), v (B, nv)) -> (B, nv) called before every step; or a law as of `simulate`, a
+                    function of `Motion` that returns joint forces, compiled with the equations
+    control         `sharnir.Sampled(f, period)`, or a list of them, as of `simulate`: f is called with the states of all
+                    trajectories, (B, …), its period and delay are whole numbers of steps; what it commands is added to `tau`.
+                    Anything else is another name of `tau`
+    parameters      {name: value} of the model, or {name: (B,)}, one value for each trajectory
+    states          {name: value} of states of forces at the start, or {name: (B,)}
+    feedback        a traced law, as a force of the model's own: a function of `Motion` that pushes, compiled with the
+                    equations and evaluated at every stage
+    integrator      "rk4" or "euler" (semi-implicit)
+    every           store every so many steps
+    threads         of the processor
+    t0, method, backend, stabilisation, decay, progress   as of `simulate`
+
+    A trajectory that fails does not stop the others. Where the model has closed loops, the states are assembled first. Ctrl-C
+    ends it early: the result has `status` "interrupted". An exception in a function `tau` comes out as the cause of a
+    SimulationError, whose `result` has all rows until then.
+    """
+    refuse_others(others)
+    if not is_name_in(ENTRIES, integrator):
+        raise MethodError(f"rollout steps with 'rk4' or 'euler', not with {brief(integrator)}")
+    model = check_model(model, "rollout")
+    grid = fixed_steps(duration, step, dt, steps, every, t0)
+    forces: Any
+    controllers = check_control(control) if is_sampled(control) else []
+    name, forces = ("tau", tau) if controllers else either("tau", tau, "control", control)
+    check_controlled(controllers, grid.t0, 1.0, ())
+    whole(threads, "threads", 1)
+    if feedback is not None:
+        plain, model = model, model.copy()
+        model.add_force(acting(feedback, plain), name="feedback")
+    shown, spoken = model, None
+    if is_law(forces):
+        model = with_law(model, forces)
+        spoken, forces = law_of(model, backend), None
+    began = time.perf_counter()
+    d = Dynamics(model, method, backend)
+    d.formulation.check_inertia()
+    _check_compiled(d)
+    how = check_stabilisation(d, stabilisation, decay)
+    if how.name == "partitioning":
+        raise MethodError(
+            "stabilisation 'partitioning' chooses independent coordinates for each motion as it goes, the trajectories of a "
+            "rollout go together: take another, or simulate them one by one"
+        )
+    values = _parameters(d, with_states(model, parameters, states))
+    q, v, values = _states(d, q0, v0, grid.t0, values, (fixed or []) if truth(nearest, "nearest") else fixed)
+    own = None if values is None else np.atleast_2d(values)[0]
+    warn_of_shapes(d, q[0], v[0], grid.t0, np.zeros(model.nv), own)
+    too_long = warn_of_elastic_steps(d, q[0], grid.t0, own, grid.step, integrator)
+    numbers = len(q) * (grid.count // grid.every + 1) * 2 * (model.nq + model.nv + len(model.states))
+    if beyond := beyond_memory(numbers):
+        raise StateError(
+            f"{len(q)} trajectories of {grid.count} steps need {beyond}; store fewer rows (every=…), or roll out in parts"
+        )
+    held = None if callable(forces) else forces_over_steps(model, name, forces, len(q), grid.count)
+    sampled = sampled_control(controllers, model, grid, held if not callable(forces) else forces, len(q)) if controllers else None
+    span = max(grid.duration, grid.step)
+    laws = stabilisations(d, how, q, v, np.zeros(model.nv), grid.t0, span, integrator, grid.step, values)
+    alike = laws[0].decay if all(law is laws[0] for law in laws) else None
+    coefficients = np.array([law.decay for law in laws] if alike is None else [alike] * len(q), dtype=float).reshape(len(q), -1)
+    threads = max(1, min(threads, -(-len(q) // host_lanes())))
+    vectors = min(MOST_CHUNK, max(CHUNK, NEAREST // max(model.nq + model.nv, 1)))
+    width = min(vectors * host_lanes(), max(host_lanes(), -(-len(q) // threads)))
+    batches = [
+        Batch(
+            d,
+            integrator,
+            grid,
+            laws[a],
+            q[a:b],
+            v[a:b],
+            None if held is None else held[a:b],
+            coefficients[a:b],
+            _part(values, a, b),
+        )
+        for a, b in pairwise([*range(0, len(q), width), len(q)])
+    ]
+    begun = time.perf_counter()
+    with ProgressBar(progress, f"{len(q)} × {model.name}", grid.t0 + grid.duration, grid.t0, "t = {:.3g} s") as bar:
+        pushed: dict[int, np.ndarray] = {}
+        law = None
+        if sampled is not None:
+            law = partial(push_sampled, batches, sampled, by_parameter(model, values), pushed, grid.every)
+        elif callable(forces):
+            law = partial(push, batches, forces, name, model.nv, pushed, grid.every)
+        status, cause = outcome(partial(_run, batches, grid, law, threads, bar))
+    wall = time.perf_counter() - begun
+    rows = min(batch.stored for batch in batches)
+    t = grid.times[:rows]
+    q, v, z = (np.concatenate(x) for x in zip(*(batch.rows(rows) for batch in batches), strict=True))
+    failed = np.concatenate([batch.failed() for batch in batches])
+    message = ""
+    if status != "done":
+        failed[failed > t[-1]] = np.inf
+        message = f"interrupted after t = {t[-1]:.9g}" if cause is None else f"after t = {t[-1]:.9g}: {in_words(cause)}"
+    count = len(model.parameters)
+    each = np.zeros((0, 0)) if values is None or not count else np.array(np.broadcast_to(values[..., :count], (len(q), count)))
+    stages = 4 if integrator == "rk4" else 1
+    cost = Cost(
+        d.method, d.why, d.backend, integrator, grid.count, 0, stages * grid.count * len(q), 0, wall, begun - began, grid.step,
+        grid.step, stabilisation=how.name if d.constrained else "", alpha=how.alpha, beta=how.beta,
+    )  # fmt: skip
+    applied = stored_forces(pushed, held, model.nv, grid.every, rows)
+    result = Rollout(shown, t, q, v, failed, applied, cost, status, message, each, z)
+    if spoken is not None:
+        applied = applied + law_forces(spoken, result)
+        result = replace(result, tau=applied)
+    if cause is not None:
+        text = f"{model.name!r}: {message}. The motions up to there are in the error's `result`"
+        raise SimulationError(text, result, float(t[-1])) from cause
+    if not too_long:
+        warn_of_deformation(beyond_validity(model, result.q, result.t))
+    return result
+
+
+def _run(
+    batches: Sequence[Batch], grid: FixedSteps, law: Callable[[int, float], int] | None, threads: int, bar: ProgressBar
+) -> str:
+    """All batches from pause to pause, where Ctrl-C is heard; with a law of forces, up to where it is due again."""
+    done, piece, due = 0, FIRST if batches[0].compiled else 1.0, grid.count if law is None else 0
+    while done < grid.count:
+        t = grid.t0 + grid.step * done
+        if law is not None and done == due:
+            due = law(done, t)
+        begun, until = time.perf_counter(), min(done + int(piece), due)
+        share(partial(Batch.run, until=until), batches, threads)
+        piece, done = next_piece(until - done, time.perf_counter() - begun), until
+        bar.update(t)
+    return "done"
+
+
+def _check_compiled(d: Dynamics) -> None:
+    f = d.formulation
+    if f.method.program is None or f.method.iterates:
+        raise MethodError(
+            f"rollout needs a compiled method that gives accelerations and remembers nothing; {d.method!r} is none: "
+            "try 'separate' or 'composite'"
+        )
+    constrained = f.constrained
+    if constrained and (constrained.form or (f.requested != "python" and (f.requested == "loops" or not constrained.is_small))):
+        raise MethodError(
+            f"rollout of a model with constraints needs straight-line code; model {d.model.name!r} with its "
+            f"{len(constrained.table)} rows by method {d.method!r} on backend {f.requested!r} has none: simulate its "
+            "motions one by one"
+        )
+
+
+def _parameters(d: Dynamics, given: Mapping[str, ArrayLike] | None) -> np.ndarray | None:
+    """(P,), or (B, P) where trajectories differ; None where the model has none."""
+    rows, many = Arguments(d.model).parameters(given)
+    return None if not rows.shape[1] else rows if many else rows[0]
+
+
+def _part(values: np.ndarray | None, first: int, last: int) -> np.ndarray | None:
+    return values[first:last] if values is not None and values.ndim == 2 else values
+
+
+def _states(
+    d: Dynamics, q0: ArrayLike, v0: ArrayLike | None, t0: float, parameters: np.ndarray | None, fixed: Sequence[str] | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Rows of coordinates and speeds, checked, quaternions normalized, loops assembled; one start may serve for many values of
+    the parameters."""
+    model, constrained = d.model, d.formulation.constrained
+    q = real_array(q0, "q0")
+    many = len(parameters) if parameters is not None and parameters.ndim == 2 else 0
+    if many and q.ndim == 2 and len(q) == 1:
+        q = np.repeat(q, many, axis=0)
+    v = np.zeros((len(q) if q.ndim == 2 else 1, model.nv)) if v0 is None else real_array(v0, "v0")
+    if q.ndim != 2 or q.shape[1] != model.nq or not len(q):
+        raise StateError(f"q0: expected (B, {model.nq}), a row for each trajectory; got {q.shape}")
+    if many and len(q) != many:
+        raise StateError(f"parameters: {many} values for {len(q)} trajectories; give one value, or one for each row of q0")
+    if v.shape in ((model.nv,), (1, model.nv)):
+        v = np.tile(v.reshape(-1), (len(q), 1))
+    if v.shape != (len(q), model.nv):
+        raise StateError(f"v0: expected ({len(q)}, {model.nv}) or ({model.nv},), got {v.shape}")
+    for what, x in (("q0", q), ("v0", v)):
+        bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
+        if bad.size:
+            raise StateError(f"{what}: row {bad[0]} is not finite")
+    for at in model.structure.quaternions:
+        for row in q[~q[:, at : at + 4].any(axis=1)]:
+            check_quaternions(model, row)
+    q, v = normalized_start(model, q, t0), np.array(v, order="C")
+    if constrained:
+        own = np.array(list(model.structure.parameters.values())) if parameters is None else parameters
+        values = np.broadcast_to(own, (len(q), own.shape[-1]))
+        asked = Asked(None, () if v0 is None else None, fixed)
+        q, v, refused = assembled_starts(model, q, v, t0, constrained.table, values, asked, every=False)
+        if refused:
+            k = min(refused)
+            raise AssemblyError(f"row {k}: {refused[k]}" if len(q) > 1 else str(refused[k])) from None
+    elif fixed is not None:
+        held_coordinates(model, fixed)
+    return q, v, parameters

@@ -1,0 +1,305 @@
+"""`Simulation`: one motion in steps from Python, for loops that decide what comes next: compiled once, cheap to step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...dynamics import Dynamics
+from ...equations.assembly.assembly import Start
+from ...equations.assembly.start import StartState, as_guess
+from ...errors import SimulationError, StateError, brief, no_such, suggestion
+from ...integrate import run
+from ...integrate.compiled import make_ready
+from ...integrate.methods import integrator as integrator_named
+from ...model.events import Event
+from ...model.model import Model
+from ...model.parameter_checks import check_values
+from ...model.parameters import ParameterView
+from ...model.states import check_model, check_tau
+from ...types import truth
+from ..control.joint_laws import JointLaw
+from ..events.event_actions import Changes
+from ..events.events import limit_events
+from ..results.by_name import ByName
+from ..results.result import Result
+from ..systems.motion_system import Setup
+from ..systems.systems import motion_system
+from .checks import check_events, check_step, tolerances
+from .options import Tau, check_resolution, check_stabilisation, choice, constant_forces, number, stabilisations, values_of
+from .outcome import failure, make_result, root_cause
+from .preparation import start_of, state_at, with_joint_forces
+from .short_runs import ShortRuns
+
+
+@dataclass(frozen=True)
+class SimulationState(ByName):
+    """Where a simulation stands; `coordinate(joint)` and `speed(joint)` have q and v by name."""
+
+    model: Model
+    t: float
+    q: np.ndarray
+    v: np.ndarray
+    states: Mapping[str, float] = field(default_factory=dict)
+    """States of forces and controllers by name."""
+
+
+SETTABLE = ("tau", "parameters", "states")
+"""What may be changed between steps."""
+
+
+class Simulation:
+    """A motion that goes on step by step.
+
+        sim = sh.Simulation(model, q0={"hinge": 0.1})
+        for _ in range(100):
+            sim.tau = [-3.0 * sim.state.coordinate("hinge")]
+            sim.step(0.01)
+        result = sim.result()
+
+    tau         joint forces, held until they are changed: `sim.tau = …`, an array (nv,) or {joint: value}; or a law, a function
+                of `Motion`, to which those are added
+    integrator  with `rtol`, `atol`, or the `step` of a method of fixed step, which is shortened at the end of a call
+    events      those that stop do so within `step`: `sim.status` is "stopped", and the next call goes on from there
+    limits      of joints: "ignore" them, or "stop" there
+    record      keep a row for every call, for `result`; without, nothing grows
+    Between steps `sim.tau`, `sim.parameters` and `sim.states` may be set, and nothing else; `sim.reset` begins anew.
+    The others are those of `simulate`. Everything is compiled here, once; neither `step` nor `reset` compiles anything.
+    """
+
+    model: Model
+    status: str
+    """ "done", or "stopped" by an event in the last step."""
+
+    def __init__(
+        self,
+        model: Model,
+        q0: Start = None,
+        v0: Start = None,
+        *,
+        t0: float = 0.0,
+        fixed: Sequence[str] | None = None,
+        nearest: bool = False,
+        tau: Tau | JointLaw | None = None,
+        parameters: Mapping[str, float] | None = None,
+        states: Mapping[str, float] | None = None,
+        method: str = "auto",
+        backend: str = "auto",
+        integrator: str = "auto",
+        rtol: float = 1e-8,
+        atol: float | ArrayLike = 1e-10,
+        step: float | None = None,
+        max_step: float = np.inf,
+        events: Event | Sequence[Event] = (),
+        limits: str = "ignore",
+        stabilisation: str | None = None,
+        decay: float | Sequence[float] | None = None,
+        balance: bool = True,
+        record: bool = True,
+    ) -> None:
+        begun = time.perf_counter()
+        vars(self)["model"] = shown = check_model(model, "Simulation")
+        choice(limits, "limits", ("ignore", "stop"))
+        model, law = with_joint_forces(model, tau if callable(tau) else None, backend)
+        forces = constant_forces(model, None if callable(tau) else tau)
+        values = values_of(model, parameters, states)
+        check_values(model, values[None])
+        self._d = d = Dynamics(model, method, backend)
+        d.formulation.check_inertia()
+        how = check_stabilisation(d, stabilisation, decay)
+        chosen = integrator_named(integrator)
+        step = None if step is None else number(step, "step")
+        check_step(chosen, step)
+        q0, v0, fixed = as_guess(shown, q0, v0, fixed, nearest)
+        self._first = (q0, v0, t0, fixed, forces.copy(), values.copy())
+        start, t = start_of(d, shown, q0, v0, t0, fixed, values)
+        own = values if values.size else None
+        span = step if step is not None else 1.0
+        (how,) = stabilisations(d, how, start.q[None], start.v[None], forces, t, span, integrator, step, own)
+        every_event = [*check_events(events), *(limit_events(model, start.q) if limits != "ignore" else [])]
+        setup = Setup(
+            d, forces, every_event, truth(balance, "balance"), chosen.needs_jacobian, how, parameters=own, controlled=True,
+            law=law, shown=shown,
+        )  # fmt: skip
+        setup.jacobian_later = chosen.switches
+        self._motion = motion_system(setup)
+        self._events, self._compiled, self._record = every_event, backend != "python", truth(record, "record")
+        if self._compiled:
+            make_ready(chosen)
+        self._options: dict[str, Any] = {
+            "rtol": number(rtol, "rtol"), "atol": tolerances(atol, self._motion), "step": step,
+            "max_step": number(max_step, "max_step"), "compiled": self._compiled,
+        }  # fmt: skip
+        self._turn = [None]
+        self._integrator, self._ready = integrator, time.perf_counter() - begun
+        self._begin(start, t)
+
+    def _begin(self, start: StartState, t: float) -> None:
+        m = self._motion
+        self._changes = Changes(m, 1.0)
+        self._options["events"] = [self._changes.root(event, k) for k, event in enumerate(self._events)]
+        x = state_at(m, start, t, m.parameters[len(self.model.parameters) :])
+        self._t, self._x = t, m.consistent(t, x) if m.partitioning else x
+        self._base, self._dt, self._count = t, np.nan, 0
+        self._runs = ShortRuns(t, self._x)
+        self._wall, self._start_state = 0.0, start
+        vars(self)["status"] = "done"
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name[0] != "_" and name not in SETTABLE:
+            raise AttributeError(
+                f"sim.{name} cannot be set; {suggestion(name, SETTABLE)}Between steps set sim.tau, sim.parameters or sim.states; "
+                "sim.reset(q0, v0) begins from another state"
+            )
+        object.__setattr__(self, name, value)
+
+    # --- what is read and set between steps ---------------------------------------------------------------------------------
+    @property
+    def t(self) -> float:
+        """The time."""
+        return self._t
+
+    @property
+    def state(self) -> SimulationState:
+        """Where it stands now."""
+        m = self._motion
+        q, v, z = (part.copy() for part in m.split(self._x)[:3])
+        if m.momenta:
+            v = m.velocities(q, v, self._t, m.with_states(m.parameters, z))
+        return SimulationState(self.model, self._t, q, v, self._view("states", m.structure.states, z))
+
+    def _view(self, what: str, names: Iterable[str], values: np.ndarray) -> ParameterView:
+        return ParameterView(dict(zip(names, values.tolist(), strict=False)), f"sim.{what}", f"set sim.{what} = {{}}")
+
+    @property
+    def tau(self) -> np.ndarray:
+        """(nv,): joint forces, held until they are changed."""
+        return self._motion.tau
+
+    @tau.setter
+    def tau(self, tau: Tau | None) -> None:
+        self._motion.tau[:] = check_tau(self.model, tau)
+
+    @property
+    def parameters(self) -> Mapping[str, float]:
+        """Values of the parameters; `sim.parameters = {name: value}` changes those that are named."""
+        return self._view("parameters", self.model.parameters, self._motion.parameters)  # states are the last
+
+    @parameters.setter
+    def parameters(self, values: Mapping[str, float]) -> None:
+        self._set("parameter", values, self.parameters)
+
+    @property
+    def states(self) -> Mapping[str, float]:
+        """Values of the states of forces; `sim.states = {name: value}` changes those that are named."""
+        m = self._motion
+        return self._view("states", m.structure.states, m.split(self._x)[2])
+
+    @states.setter
+    def states(self, values: Mapping[str, float]) -> None:
+        self._set("state", values, self.states)
+
+    def _set(self, kind: str, values: object, there: Mapping[str, float]) -> None:
+        if not isinstance(values, Mapping):
+            raise StateError(f"{kind}s: expected {{name: value}}, got {brief(values)}")
+        for name in values:
+            if name not in there:
+                raise StateError(no_such(kind, name, there))
+        given = (values, {}) if kind == "parameter" else ({}, values)
+        self._changes.account_for("Simulation")
+        self._x = self._changes.set_parameters("Simulation", given[0], self._t, self._x, given[1], "Simulation")
+
+    # --- going on -----------------------------------------------------------------------------------------------------------
+    def step(self, dt: float) -> SimulationState:
+        """Go on for `dt` seconds, with the joint forces as they are; where it stands then. One call at a time."""
+        with self._alone():
+            return self._step(dt)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        try:
+            turn = self._turn.pop()  # of two threads one gets it
+        except IndexError:
+            raise StateError(
+                f"{self.model.name!r}: this Simulation is at work already, in another thread or around a function it calls; "
+                "give each thread a Simulation of its own"
+            ) from None
+        try:
+            yield
+        finally:
+            self._turn.append(turn)
+
+    def _step(self, dt: float) -> SimulationState:
+        if dt != self._dt:  # steps of one length are counted: they do not drift
+            seconds = number(dt, "dt", "a number of seconds")
+            if not 0.0 < seconds < np.inf:
+                raise StateError(f"dt: expected a positive number of seconds, got {dt}")
+            check_resolution(self._t, dt=seconds)
+            self._base, self._dt, self._count = self._t, seconds, 0
+        m, begun = self._motion, time.perf_counter()
+        if not np.isfinite(m.tau).all():
+            check_tau(self.model, m.tau)
+        if self._record:
+            self._changes.forces.change(self._t, m.tau)
+        end = self._base + (self._count + 1) * self._dt
+        y = run(m.system, self._x, self._t, end, self._integrator, every=0, strict=False, **self._options)
+        self._t, self._x, vars(self)["status"] = y.final_t, y.final_x, y.status
+        self._count += 1
+        if y.status != "done":
+            self._dt = np.nan
+        if self._record:
+            self._runs.add(y)
+        self._wall += time.perf_counter() - begun
+        if not y.ok and y.status != "interrupted":
+            message = failure(m, y, self._changes)
+            text = f"{self.model.name!r}: {message}"
+            raise SimulationError(text, self.result() if self._record else None, y.final_t) from root_cause(y.cause)
+        if y.status == "interrupted":
+            raise KeyboardInterrupt
+        return self.state
+
+    def reset(
+        self,
+        q0: Start = None,
+        v0: Start = None,
+        *,
+        t0: float | None = None,
+        tau: Tau | None = None,
+        parameters: Mapping[str, float] | None = None,
+        states: Mapping[str, float] | None = None,
+    ) -> SimulationState:
+        """Begin anew, from here or, where nothing is given, from where it began first; joint forces, parameters and states too.
+        What was recorded is dropped."""
+        with self._alone():
+            return self._reset(q0, v0, t0, tau, parameters, states)
+
+    def _reset(self, q0: Start, v0: Start, t0: float | None, tau: Any, parameters: Any, states: Any) -> SimulationState:
+        q, v, t, fixed, forces, values = self._first
+        if q0 is not None or v0 is not None:
+            q, v = q0, v0
+        m = self._motion
+        m.tau[:] = forces if tau is None else check_tau(self.model, tau)
+        if parameters is not None or states is not None:
+            values = values_of(self.model, parameters, states)
+            check_values(self.model, values[None])
+        m.parameters[...] = values
+        self._begin(*start_of(self._d, self.model, q, v, t if t0 is None else t0, fixed, values))
+        return self.state
+
+    def result(self) -> Result:
+        """All that was run since the start: a row for every step, and for every event that changed the state."""
+        if not self._record:
+            raise StateError("this Simulation was made with record=False: it has kept no rows")
+        y = self._runs.whole(self._integrator)
+        result = make_result(self._motion, y, self._changes, self._ready, self._wall, given_times=False)
+        result.start = self._start_state
+        return result
+
+    def __repr__(self) -> str:
+        return f"Simulation({self.model.name!r}, t = {self._t:g} s, {self.status})"

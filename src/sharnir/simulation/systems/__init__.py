@@ -1,0 +1,1 @@
+"""A model as a system of differential equations, on every execution."""

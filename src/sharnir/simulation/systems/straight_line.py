@@ -1,0 +1,90 @@
+"""The equations of motion as straight-line code: one graph for the whole derivative, one state or lanes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...backends.compiled_programs import BODIES, LIMIT, is_large
+from ...dialect.jit import host_lanes
+from ...dialect.native import Native
+from ...equations.motion.derivative import CompiledDerivative, compiled_derivative
+from .motion_system import CompiledSystem, Setup
+
+ROLLOUT_FACTOR = 2
+"""By this factor straight-line code may be longer in a rollout, which runs long enough to amortize its compilation."""
+
+
+def straight_line_code(setup: Setup) -> CompiledDerivative | None:
+    """None where the method, the backend or the size of the model does not allow for straight-line code."""
+    f = setup.d.formulation
+    method, structure, constrained = f.method, f.structure, f.constrained
+    if f.requested in ("python", "loops") or not (method.in_momenta or (method.program and not method.iterates)):
+        return None
+    if constrained and (constrained.form or not constrained.is_small):
+        return None
+    limit: int | None = None
+    if f.requested == "auto":
+        batch = setup.n > 1
+        if not constrained and (structure.nb > BODIES if batch else is_large(structure)):
+            return None
+        if not batch:
+            limit = LIMIT
+        elif not constrained:
+            limit = ROLLOUT_FACTOR * LIMIT
+    return compiled_derivative(
+        structure,
+        method,
+        f.programs.store,
+        constrained,
+        balance=setup.balance,
+        tau_works=setup.balance and setup.tau_works,
+        limit=limit,
+        stabilisation=setup.stabilisation.name,
+    )
+
+
+class StraightLine(CompiledSystem):
+    backend = "llvm"
+    records_work = True
+
+    def __init__(self, setup: Setup, code: CompiledDerivative) -> None:
+        self.compiled = code
+        super().__init__(setup, code.derivative.causes, has_jacobian=True)
+
+    def derivative(self) -> list[Native]:
+        self.at["pivots"] = np.zeros((self.setup.n, self.pivot_count))
+        return [self.compiled.code.bind(self.at, self.setup.n, self.lanes), *self._sensitivities()]
+
+    @property
+    def pivot_count(self) -> int:
+        return len(self.constrained.table) if self.constrained else 0
+
+    def pivots(self) -> np.ndarray | None:
+        return self.at["pivots"] if self.pivot_count else None
+
+    def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
+        decay = self.decay.reshape(-1)[: self.decay.size // self.setup.n]  # without effect on the constraints
+        return [self.compiled.code.bind({**at, "pivots": np.zeros(self.pivot_count), "decay": decay.copy()})]
+
+    def _sensitivities(self) -> list[Native]:
+        """The derivative along all directions as a batch."""
+        s = self.setup.sensitivities
+        if s is None or not len(s):
+            return []
+        lanes, rest = host_lanes() if len(s) >= host_lanes() else 1, slice(self.row_size, None)
+        rows = {"dx": self.buffers.X[rest], "dp": s.parameters, "d": self.buffers.DX[rest]}
+        return [self.compiled.along_with_parameters.bind(self.at | rows, len(s), lanes)]
+
+    def events(self) -> list[Native]:
+        assert self.event_functions is not None
+        return [self.event_functions.straight_line(self.at, self.buffers.G[: len(self.setup.events)], self.momenta, self.store)]
+
+    def jacobian(self) -> list[Native]:
+        """The derivative along all directions as a batch over the lanes of the processor: row j of J by x_j."""
+        if self.setup.sensitivities is not None:
+            return []  # it would need second derivatives
+        lanes = host_lanes() if self.size >= host_lanes() else 1
+        arrays = self.at | {"dx": np.eye(self.size, self.nq + self.nv + self.nz), "d": self.buffers.J}
+        return [self.compiled.along.bind(arrays, self.size, lanes)]

@@ -1,0 +1,1 @@
+"""Who computes the runs of a study, and where results are kept."""

@@ -1,0 +1,283 @@
+"""Who computes the bundles of a study: threads of this process, other processes, or a cluster of Dask.
+
+Each is an iterator over (number, bundle) in the order in which they come, with no more on the way than keep everybody busy.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from importlib import import_module
+from itertools import islice
+from multiprocessing.context import SpawnContext, SpawnProcess
+from threading import Event, local
+from types import ModuleType
+from typing import Any
+
+from ...errors import SharnirError, StateError
+from ...reporting.progress import heard_by
+from ..design.design import Columns
+from . import transport
+from .worker import Bundle, Task, Worker
+
+Jobs = Iterator[tuple[int, Columns]]
+Done = Iterator[tuple[int, Bundle]]
+
+MOST_DEATHS = 3
+"""Workers that may die over one bundle before it is given up."""
+DIED = "worker_died"
+WAIT = 30
+"""Seconds for the first worker of a cluster to appear."""
+AHEAD = 2
+"""Bundles on the way for every worker."""
+
+
+def cores() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def given_up(rows: Columns, why: str) -> Bundle:
+    """A bundle that nobody could compute."""
+    out = Bundle.of(len(next(iter(rows.values()))))
+    out.status[:], out.message[:] = DIED, why
+    return out
+
+
+# --- threads ----------------------------------------------------------------------------------------------------------------
+def on_threads(task: Task, jobs: Jobs, workers: int, first: Worker | None) -> Done:
+    """`first`: a worker that is there already."""
+    stop, mine, spare = Event(), local(), [first] if first is not None else []
+
+    def listener(share: float, text: str) -> None:
+        if stop.is_set():  # ends a run as Ctrl-C does
+            raise KeyboardInterrupt
+
+    def compute(rows: Columns) -> Bundle:
+        if not hasattr(mine, "worker"):
+            try:
+                mine.worker = spare.pop()
+            except IndexError:
+                mine.worker = Worker(task)
+        with heard_by(listener):
+            found: Bundle = mine.worker.compute(rows, stop.is_set)
+        return found
+
+    pool = ThreadPoolExecutor(workers, "sharnir study")
+    try:
+        yield from in_window(jobs, workers * AHEAD, lambda rows: pool.submit(compute, rows))
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def in_window(jobs: Jobs, width: int, submit: Callable[[Columns], Future[Bundle]]) -> Done:
+    """As many on the way as `width`."""
+    waiting: dict[Future[Bundle], int] = {}
+    while True:
+        for k, rows in islice(jobs, width - len(waiting)):
+            waiting[submit(rows)] = k
+        if not waiting:
+            return
+        try:
+            done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)  # Ctrl-C is heard between two waits
+        except KeyboardInterrupt:
+            for future in [x for x in waiting if x.done() and not x.exception()]:
+                yield waiting.pop(future), future.result()  # computed already
+            raise
+        for future in done:
+            yield waiting.pop(future), future.result()
+
+
+# --- processes --------------------------------------------------------------------------------------------------------------
+class _Process(SpawnProcess):
+    """One that does not import the user's script: what it needs is sent, and a script without a guard would run again."""
+
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            return SpawnProcess._Popen(process_obj)
+        finally:
+            sys.modules["__main__"] = main
+
+
+class _Context(SpawnContext):
+    Process = _Process
+
+
+def on_processes(task: Task, jobs: Jobs, workers: int) -> Done:
+    """A process that dies has its bundle done again by another."""
+    return _on_processes(transport.packed(task), jobs, workers)
+
+
+def _on_processes(data: bytes, jobs: Jobs, workers: int) -> Done:
+    """Where one dies the pool is lost, and with it all that was on its way: who was to blame is found by sending these alone."""
+    deaths: dict[int, int] = {}
+    suspects: list[tuple[int, Columns]] = []
+    while True:
+        pool = ProcessPoolExecutor(workers, _Context())
+        waiting: dict[Future[Bundle], tuple[int, Columns]] = {}
+        lost: list[tuple[int, Columns]] = []
+        try:
+            while not lost:
+                while len(waiting) < (1 if suspects else workers * AHEAD):
+                    job = suspects.pop() if suspects else next(jobs, None)
+                    if job is None:
+                        break
+                    try:
+                        waiting[pool.submit(transport.compute, data, job[1])] = job
+                    except BrokenExecutor:
+                        lost = [*waiting.values(), job]
+                        break
+                if lost:
+                    break
+                if not waiting:
+                    return
+                done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
+                for future in done:
+                    try:
+                        bundle = future.result()
+                    except BrokenExecutor:
+                        lost = list(waiting.values())
+                        break
+                    yield waiting.pop(future)[0], bundle
+        finally:
+            _end(pool, bool(lost))
+        if len(lost) > 1:
+            suspects += lost
+            continue
+        ((k, rows),) = lost
+        deaths[k] = deaths.get(k, 0) + 1
+        if deaths[k] < MOST_DEATHS:
+            suspects.append((k, rows))
+        else:
+            yield k, given_up(rows, f"{MOST_DEATHS} processes died over the bundle of this run")
+
+
+def _end(pool: ProcessPoolExecutor, broken: bool) -> None:
+    processes = list((pool._processes or {}).values()) if not broken else []
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:  # what they are doing is not wanted
+        process.terminate()
+
+
+# --- a cluster --------------------------------------------------------------------------------------------------------------
+def connected(client: Any) -> tuple[Any, bool]:
+    """A client of Dask, and whether it was made here from an address."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise StateError("client: Dask is not installed; pip install sharnir[cluster]") from None
+    if isinstance(client, str):
+        if not re.fullmatch(r"\w+://.+|[\w.-]+:\d+", client):
+            raise StateError(f"client: expected the address of a scheduler such as 'tcp://host:8786', got {client!r}")
+        try:
+            _knock(client)
+            made: Any = Client
+            return made(client, timeout="10s", set_as_default=False), True
+        except (OSError, ValueError, OverflowError) as error:
+            raise StateError(
+                f"client: no scheduler of Dask answers at {client}: {_reason(error)}. Start one (dask scheduler), or leave "
+                "`client` out"
+            ) from error
+    if not hasattr(client, "submit") or not hasattr(client, "scheduler_info"):
+        raise StateError("client: expected a dask.distributed.Client, or the address of a scheduler such as 'tcp://host:8786'")
+    if client.status != "running":
+        raise StateError(f"client: it is {client.status}; connect it again")
+    return client, False
+
+
+def _knock(address: str) -> None:
+    """Whether anybody listens there: Dask would try for long, and complain when it gives up."""
+    found = re.fullmatch(r"(?:tcp://)?([\w.-]+):(\d+)/?", address)
+    if found:
+        socket.create_connection((found[1], int(found[2])), timeout=5.0).close()
+
+
+def _reason(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def check_workers(client: Any) -> None:
+    """There are some, and all have this version."""
+    from ... import __version__
+
+    try:
+        client.wait_for_workers(1, timeout=WAIT)
+    except TimeoutError:
+        raise StateError(
+            f"client: the scheduler at {client.scheduler.address} has no workers after {WAIT} s; start some: dask worker ADDRESS"
+        ) from None
+
+    def version() -> str:  # by value: a worker need not have this module
+        try:
+            return str(import_module("sharnir").__version__)
+        except ImportError:
+            return ""
+
+    for address, found in client.run(version).items():
+        if found != __version__:
+            theirs = f"sharnir {found}" if found else "no sharnir"
+            raise StateError(
+                f"client: worker {address} has {theirs}, this process has sharnir {__version__}: results would not be the same; "
+                "install one version everywhere"
+            )
+
+
+def on_cluster(task: Task, jobs: Jobs, client: Any) -> Done:
+    """Dask repeats what a worker has not finished when it dies; a bundle over which several die is given up."""
+    check_workers(client)
+    return _on_cluster(transport.packed(task), jobs, client)
+
+
+def _on_cluster(data: bytes, jobs: Jobs, client: Any) -> Done:
+    import distributed
+    from distributed.scheduler import KilledWorker
+
+    waiting: dict[Any, tuple[int, Columns]] = {}
+    as_completed: Any = distributed.as_completed
+    name = secrets.token_hex(4)
+    found = as_completed(loop=client.loop)
+    try:
+        while True:
+            width = max(1, sum(w["nthreads"] for w in client.scheduler_info(n_workers=-1)["workers"].values())) * (AHEAD + 1)
+            for k, rows in islice(jobs, max(0, width - len(waiting))):
+                future = client.submit(transport.compute, data, rows, pure=False, key=f"sharnir-{name}-{k}")
+                waiting[future] = (k, rows)
+                found.add(future)
+            if not waiting:
+                return
+            future = next(found)
+            k, rows = waiting.pop(future)
+            try:
+                bundle = future.result()
+            except KilledWorker:
+                bundle = given_up(rows, "several workers died over the bundle of this run")
+            except SharnirError:
+                raise
+            except Exception as error:
+                raise StateError(f"the cluster was lost: {_reason(error)}") from error
+            yield k, bundle
+            future.release()
+    except (OSError, TimeoutError) as error:
+        raise StateError(f"the cluster was lost: {_reason(error)}") from error
+    finally:
+        for future in waiting:
+            _forget(future)
+
+
+def _forget(future: Any) -> None:
+    try:
+        future.cancel()
+    except Exception:
+        return  # of a cluster that is gone
+
+
+__all__ = ["connected", "cores", "on_cluster", "on_processes", "on_threads"]

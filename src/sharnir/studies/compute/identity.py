@@ -1,0 +1,120 @@
+"""What makes two studies the same: a store goes on only with the study it was begun for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from hashlib import sha256
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from ... import __version__
+from ...errors import SharnirError, StateError
+from ...io.native import dumps
+from ...model.model import Model
+from ..design.design import Design
+from .worker import Task
+
+
+def identity(task: Task, design: Design, seed: int) -> dict[str, Any]:
+    """Plain values, each named as a reader knows it."""
+    axes = {name: x.tolist() for name, x in design.axes.items()} if design.axes is not None else None
+    return {
+        "version": __version__,
+        "model": task.model.name,
+        "model_digest": _model(task.model),
+        "inputs": list(design.names),
+        "axes": axes,
+        "values_digest": fingerprint([design.count, design.axes, design.ingredients]),
+        "run": {name: fingerprint(x) for name, x in task.run.items()},
+        "outputs": fingerprint(task.outputs),
+        "seed": seed,
+    }
+
+
+DIFFERS = {
+    "version": "it was begun with sharnir {0}, this is {1}",
+    "model": "it is of model {0!r}, not {1!r}",
+    "model_digest": "the model has changed since",
+    "inputs": "its inputs are {0}, not {1}",
+    "axes": "the values of its inputs are others",
+    "values_digest": "the values of its inputs are others",
+    "run": "the arguments of its runs are others",
+    "outputs": "its outputs are others",
+    "seed": "its seed is {0}, not {1}",
+}
+
+
+def check_same(path: object, stored: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    """Refuse to mix two studies in one store."""
+    for name, text in DIFFERS.items():
+        if stored.get(name) != asked[name]:
+            why = text.format(stored.get(name), asked[name])
+            raise StateError(f"store {path} holds another study: {why}. Give another name, or remove the store to begin anew")
+
+
+NOT_MOTION = ("visuals", "import_report", "mesh_folders", "simulation", "keyframes")
+"""Parts of a model that its motion does not depend on."""
+
+
+def _model(model: Model) -> str:
+    try:
+        return _digest(dumps(model))
+    except SharnirError:  # it has functions that no file can hold
+        return fingerprint({name: x for name, x in model.__getstate__().items() if name not in NOT_MOTION})
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+def fingerprint(x: Any) -> str:
+    """Equal for what computes the same: functions by their code and what they hold, arrays by their numbers."""
+    return _digest(_text(x, {}))
+
+
+def _text(x: Any, seen: dict[int, tuple[int, Any]]) -> str:
+    """`seen`: what was met before, by its identity, numbered; objects may refer to one another."""
+    if x is None or isinstance(x, (bool, int, float, complex, str, bytes)):
+        return repr(x)
+    if id(x) in seen:
+        return f"#{seen[id(x)][0]}"
+    seen[id(x)] = (len(seen), x)
+    if isinstance(x, np.ndarray):
+        return f"array{x.shape}{x.dtype}{sha256(np.ascontiguousarray(x).tobytes()).hexdigest()}"
+    if isinstance(x, np.generic):
+        return repr(x.item())
+    if isinstance(x, Mapping):
+        return "{" + ",".join(f"{_text(k, seen)}:{_text(v, seen)}" for k, v in x.items()) + "}"
+    if isinstance(x, (Sequence, set, frozenset)):
+        parts = [_text(one, seen) for one in x]
+        return "[" + ",".join(sorted(parts) if isinstance(x, (set, frozenset)) else parts) + "]"
+    if isinstance(x, CodeType):
+        return f"code({x.co_code.hex()},{x.co_names},{_text(x.co_consts, seen)})"
+    if isinstance(x, partial):
+        return f"partial({_text([x.func, x.args, x.keywords], seen)})"
+    if isinstance(x, MethodType):
+        return f"method({_text([x.__func__, x.__self__], seen)})"
+    if isinstance(x, FunctionType):
+        held = [cell.cell_contents for cell in x.__closure__ or () if _filled(cell)]
+        read = {name: x.__globals__[name] for name in x.__code__.co_names if isinstance(x.__globals__.get(name), PLAIN)}
+        return f"{x.__qualname__}({_text([x.__code__, x.__defaults__, x.__kwdefaults__, held, read], seen)})"
+    if isinstance(x, ModuleType):
+        return x.__name__
+    own = getattr(x, "__dict__", None)
+    kept = own if own is not None else repr(x).partition(" at 0x")[0]
+    return f"{type(x).__qualname__}({_text(kept, seen)})"
+
+
+PLAIN = (bool, int, float, complex, str, bytes, list, tuple, dict, np.ndarray, FunctionType, partial)
+"""What a function may read of its module and is looked into: numbers and other functions, not modules and classes."""
+
+
+def _filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True

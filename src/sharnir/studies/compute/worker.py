@@ -1,0 +1,391 @@
+"""One worker of a study, a thread or a process: the model compiled once, then bundle after bundle of runs.
+
+What a bundle gives depends on the task and on its inputs alone: not on the worker, nor on the bundles before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ...dialect.jit import host_lanes
+from ...errors import SharnirError, SimulationError, StateError
+from ...integrate.trajectory import LIMITED, in_words
+from ...model.model import Model
+from ...model.parameter_checks import check_values
+from ...model.validity import beyond_validity, warn_of_deformation
+from ...simulation.results.records import Cost
+from ...simulation.results.result import Result
+from ...simulation.results.trajectories import Rollout
+from ...simulation.run.adaptive_lanes import AdaptiveLanes, suits
+from ...simulation.run.checks import output_times
+from ...simulation.run.options import FixedSteps, check_duration, fixed_steps, number
+from ...simulation.run.rollout import rollout
+from ...simulation.run.runs import Runs, runs_of
+from ..design.design import Columns
+from ..design.inputs import WORDS, Inputs, in_one_line
+from ..design.many_inputs import ManyInputs, Refused
+from .outputs import MOTION, Final, Output, Reduced, Shape, outputs_of
+
+ENDED = ("done", "stopped", *LIMITED)
+"""Statuses of runs that did not fail."""
+REFUSED, OUTPUT_FAILED = "refused", "output_failed"
+"""Statuses of runs that could not begin, and of those whose output raised an exception."""
+FEWEST = 8
+"""Runs of a study for which lanes are compiled."""
+MOST_KINDS = 64
+"""Kinds of runs, by method, integrator …, that are kept compiled."""
+
+
+ON_LANES = {
+    "duration", "q0", "v0", "fixed", "nearest", "t0", "tau", "parameters", "states", "method", "backend", "integrator", "rtol",
+    "atol", "max_step", "output", "balance", "stabilisation", "limits",
+}  # fmt: skip
+"""Arguments of adaptive runs that may go side by side."""
+
+SideBySide = Callable[[Columns, int], tuple[Rollout, np.ndarray]]
+"""Runs from their inputs, and which of them are left to be run alone."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is the same for all runs of a study."""
+
+    model: Model
+    names: tuple[str, ...]
+    run: Mapping[str, Any]
+    outputs: Any
+    count: int | None = None
+    """Runs, where that is known: for few it does not pay to compile lanes."""
+    first: Columns | None = None
+    """Inputs of the first run."""
+
+
+@dataclass
+class Bundle:
+    """What runs side by side in the dataset have given. `values`: by output (n, …), nan where a run has none."""
+
+    status: np.ndarray
+    message: np.ndarray
+    """Words, as objects."""
+    t_end: np.ndarray
+    values: dict[str, np.ndarray] = field(default_factory=dict)
+    shapes: dict[str, Shape] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, n: int) -> Bundle:
+        return cls(np.full(n, "", dtype=object), np.full(n, "", dtype=object), np.full(n, np.nan))
+
+    def put(self, output: Output, at: Sequence[int], values: np.ndarray) -> None:
+        """Of runs `at`."""
+        known = self.values.get(output.name)
+        if known is None:
+            known = self.values[output.name] = np.full((len(self.status), *output.shape.sizes), np.nan)
+            self.shapes[output.name] = output.shape
+        known[at] = values
+
+
+class Worker:
+    def __init__(self, task: Task) -> None:
+        self.inputs = Inputs(task.model, task.names, task.run)
+        self.model = self.inputs.model
+        self.outputs = outputs_of(self.model, task.outputs, event_names(self.inputs.run))
+        for output in self.outputs:
+            if output.name in task.names:
+                raise StateError(f"outputs: {output.name!r} is the name of an input; give the output another")
+        self._kinds: dict[tuple[Any, ...], Runs] = {}
+        self._lanes: dict[Runs, AdaptiveLanes | None] = {}
+        self._first = task.first
+        few = task.count is not None and task.count < FEWEST
+        self._alone = few or not all(output.of_motions for output in self.outputs)
+        self._tell_times()
+
+    def compute(self, rows: Columns, stopped: Callable[[], bool] = lambda: False) -> Bundle:
+        """The runs with these inputs."""
+        n = len(next(iter(rows.values())))
+        out = Bundle.of(n)
+        for group in self._alike(rows, n):
+            if self.inputs.on_lanes:
+                self._side_by_side(self._rolled_out, rows, group, out, stopped)
+            elif self.go_together(rows, group[0]):
+                self._side_by_side(self._adaptive, rows, group, out, stopped)
+            else:
+                self._one_by_one(rows, group, out, stopped)
+        return out
+
+    def _tell_times(self) -> None:
+        """Motions have the same times in all runs."""
+        motions = [output for output in self.outputs if isinstance(output, Reduced) and output.word == MOTION]
+        if not motions:
+            return
+        run = self.inputs.run
+        for name in ("duration", "t0", "step"):
+            if name in self.inputs.varied_options:
+                raise StateError(
+                    f"outputs: {motions[0].name!r}: motions have the same times in all runs, {name!r} cannot be an input"
+                )
+        if self.inputs.on_lanes:
+            return
+        t0, size = number(run.get("t0", 0.0), "t0"), self.model.nq + self.model.nv
+        times = output_times(run.get("output", 0.01), t0, t0 + check_duration(run["duration"]), size)
+        if times is None:
+            raise StateError(f"outputs: {motions[0].name!r}: motions need times, run=dict(output=0.1), not every step")
+        for output in motions:
+            output.times = times
+
+    def result(self, row: Mapping[str, Any]) -> Result:
+        """One run, whole."""
+        if self.inputs.on_lanes:
+            return self._rolled_out({name: np.array([x]) for name, x in row.items()}, 1, ends=False)[0][0]
+        runs, rest = self._runs(self.inputs.arguments(row))
+        return runs.run(**rest, on_failure="return", progress=False)
+
+    # --- one after another ----------------------------------------------------------------------------------------------------
+    def _one_by_one(self, rows: Columns, at: Sequence[int], out: Bundle, stopped: Callable[[], bool]) -> None:
+        results: list[tuple[int, Result]] = []
+        for k in at:
+            if stopped():
+                raise KeyboardInterrupt  # what is not finished is not wanted
+            try:
+                arguments = self.inputs.arguments({name: x[k] for name, x in rows.items()})
+                runs, rest = self._runs(arguments)
+                r = runs.run(**rest, on_failure="return", progress=False)
+            except Exception as error:  # of a user's function too
+                out.status[k], out.message[k] = REFUSED, in_one_line(in_words(error))
+                continue
+            if r.status == "interrupted":
+                raise KeyboardInterrupt
+            self._record(out, k, r)
+            results.append((k, r))
+        self._reduce(results, out)
+
+    def _runs(self, arguments: dict[str, Any]) -> tuple[Runs, dict[str, Any]]:
+        """The compiled runs of a kind, and what is left to give to them."""
+        key = tuple(repr(arguments.get(name)) for name in (*WORDS, "decay"))
+        if (runs := self._kinds.get(key)) is None:
+            runs, rest = runs_of(self.model, arguments)
+            while len(self._kinds) >= MOST_KINDS:
+                self._lanes.pop(self._kinds.pop(next(iter(self._kinds))), None)
+            self._kinds[key] = runs
+            return runs, rest
+        return runs, runs.options(arguments)
+
+    @property
+    def _of_starts(self) -> Runs:
+        """Runs whose start is that of all others."""
+        return self._runs({"integrator": "dop853"})[0]
+
+    def _record(self, out: Bundle, k: int, r: Result) -> None:
+        out.status[k], out.t_end[k] = r.status, r.t[-1] if len(r.t) else np.nan
+        out.message[k] = in_one_line(r.message) if r.status not in ("done", "stopped") else ""
+
+    # --- side by side ---------------------------------------------------------------------------------------------------------
+    def _alike(self, rows: Columns, n: int) -> list[list[int]]:
+        """Runs that have all options in common."""
+        names = self.inputs.varied_options
+        groups: dict[tuple[Any, ...], list[int]] = {}
+        for k in range(n) if names else ():
+            groups.setdefault(tuple(rows[name][k] for name in names), []).append(k)
+        return list(groups.values()) or [list(range(n))]
+
+    def _side_by_side(self, run: SideBySide, rows: Columns, at: list[int], out: Bundle, stopped: Callable[[], bool]) -> None:
+        """Those that cannot be run must not keep the others from running: where it is not known which they are, by halves."""
+        if stopped():
+            raise KeyboardInterrupt
+        try:
+            found, left = run({name: x[at] for name, x in rows.items()}, len(at))
+        except SimulationError:
+            raise
+        except Refused as error:
+            for k, words in error.words.items():
+                out.status[at[k]], out.message[at[k]] = REFUSED, words
+            if others := [place for k, place in enumerate(at) if k not in error.words]:
+                self._side_by_side(run, rows, others, out, stopped)
+            return
+        except SharnirError as error:
+            if len(at) == 1:
+                out.status[at[0]], out.message[at[0]] = REFUSED, in_one_line(in_words(error))
+                return
+            for half in (at[: len(at) // 2], at[len(at) // 2 :]):
+                self._side_by_side(run, rows, half, out, stopped)
+            return
+        if found.status == "interrupted":
+            raise KeyboardInterrupt
+        ended = found.ok & ~left
+        places = np.array(at)
+        out.status[places], out.t_end[places] = "done", found.t[-1]
+        for k in np.flatnonzero(~ended).tolist():
+            out.status[at[k]], out.t_end[at[k]] = "not_finite", found.failed[k]
+            out.message[at[k]] = f"failed after t = {found.failed[k]:.9g}"
+        if ended.any():
+            chosen = np.flatnonzero(ended)
+            self._reduce_many(found if ended.all() else _part(found, chosen), [at[k] for k in chosen], out)
+        self._reduce([(at[k], found[k]) for k in np.flatnonzero(~found.ok).tolist()], out)
+        self._one_by_one(rows, [at[k] for k in np.flatnonzero(left)], out, stopped)
+
+    def _rolled_out(self, rows: Columns, n: int, ends: bool = True) -> tuple[Rollout, np.ndarray]:
+        """`ends`: no more rows than the outputs look at."""
+        given = ManyInputs(self.inputs, rows)
+        arguments = {**given.arguments}
+        arguments["q0"], arguments["v0"] = given.starts(self._of_starts, given.values())
+        for argument in ("parameters", "states"):
+            if argument in given.entries:
+                arguments[argument] = {**(arguments.get(argument) or {}), **given.entries[argument]}
+        if "tau" in given.entries:
+            arguments["tau"] = np.repeat(given.tau()[:, None], _steps(arguments).count, axis=1)
+        if ends and not any(output.needs_rows for output in self.outputs) and "every" not in arguments:
+            arguments["every"] = max(1, _steps(arguments).count)
+        return rollout(self.model, **arguments, progress=False), np.zeros(n, dtype=bool)
+
+    # --- adaptive, on lanes ---------------------------------------------------------------------------------------------------
+    def go_together(self, rows: Columns, k: int = 0) -> bool:
+        """Whether adaptive runs with the options of this one do."""
+        if self.inputs.on_lanes:
+            return False
+        try:
+            return self._lanes_of(self.inputs.arguments({name: x[k] for name, x in rows.items()})) is not None
+        except SharnirError:  # which is told of each of them
+            return False
+
+    def _lanes_of(self, arguments: dict[str, Any]) -> AdaptiveLanes | None:
+        """For runs of which nothing is asked but their motion; None where they go one after another."""
+        if self._alone or not set(arguments) <= ON_LANES or arguments.get("output", 0.01) is None:
+            return None
+        runs, _ = self._runs(arguments)
+        if runs not in self._lanes:
+            self._lanes[runs] = AdaptiveLanes(runs) if suits(runs) else None
+            self._tell(self._lanes[runs])
+        return self._lanes[runs]
+
+    def _tell(self, lanes: AdaptiveLanes | None) -> None:
+        """Of the first run of the study, so that no run depends on those before it in this worker."""
+        if lanes is None or self._first is None:
+            return
+        given = ManyInputs(self.inputs, self._first)
+        with suppress(SharnirError):  # it cannot begin
+            values = given.values()
+            q, _ = given.starts(self._of_starts, values)
+            lanes.tell(q[0], number(given.arguments.get("t0", 0.0), "t0"), values[0])
+
+    def _adaptive(self, rows: Columns, n: int) -> tuple[Rollout, np.ndarray]:
+        """Runs that need more than lanes give are left."""
+        model = self.model
+        given = ManyInputs(self.inputs, rows)
+        runs, rest = self._runs(given.arguments)
+        lanes = self._lanes_of(given.arguments)
+        assert lanes is not None
+        t0, duration = number(rest.get("t0", 0.0), "t0"), check_duration(rest["duration"])
+        times = output_times(rest.get("output", 0.01), t0, t0 + duration, 2 * (model.nq + model.nv))
+        assert times is not None
+        values, tau = given.values(), given.tau()
+        check_values(model, values)
+        q, v = given.starts(self._of_starts, values)
+        options = {name: rest[name] for name in ("rtol", "atol", "max_step") if name in rest}
+        with_a = any(output.of_accelerations for output in self.outputs)
+        x, _, ok = lanes.run(q, v, duration, times, tau=tau, parameters=values, t0=t0, accelerations=with_a, **options)
+        warn_of_deformation(beyond_validity(model, x[..., : model.nq], times))
+        own, states, a = len(model.parameters), model.nq + model.nv, model.nq + model.nv + len(model.states)
+        d = runs.d
+        cost = Cost(d.method, d.why, d.backend, runs.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+        many = Rollout(
+            model, times, x[..., : model.nq], x[..., model.nq : states], np.full(n, np.inf),
+            np.repeat(tau[:, None], len(times), axis=1) if tau.any() else tau[0], cost,
+            parameters=values[:, :own] if own else np.zeros((0, 0)),
+            state_values=x[..., states:a] if model.states else np.zeros((0, 0, 0)), found_a=x[..., a:],
+        )  # fmt: skip
+        return many, ~ok
+
+    def rows_of_one(self, row: Mapping[str, Any]) -> int:
+        """Numbers of the rows of a run, about."""
+        arguments, model = self.inputs.arguments(row), self.model
+        size = 2 * (model.nq + model.nv + len(model.states))
+        if not self.inputs.on_lanes:
+            t0, output = number(arguments.get("t0", 0.0), "t0"), arguments.get("output", 0.01)
+            times = output_times(output, t0, t0 + check_duration(arguments["duration"]), size)
+            return 1000 * size if times is None else len(times) * size
+        if not any(output.needs_rows for output in self.outputs):
+            return 2 * size
+        steps = _steps(arguments)
+        return (steps.count // steps.every + 1) * size
+
+    # --- outputs --------------------------------------------------------------------------------------------------------------
+    def _reduce(self, results: list[tuple[int, Result]], out: Bundle) -> None:
+        """Runs whose rows are at the same times together: what follows from a motion is computed for all its states at once."""
+        together: dict[bytes, list[tuple[int, Result]]] = {}
+        for k, r in results:
+            if r.status in ENDED and len(r.t) and _constant(r.parameters):
+                together.setdefault(r.t.tobytes(), []).append((k, r))
+            elif len(r.t):
+                self._reduce_one(k, r, out)
+        for group in together.values():
+            self._reduce_many(_stacked([r for _, r in group]), [k for k, _ in group], out, [r for _, r in group])
+
+    def _reduce_many(self, many: Rollout, at: list[int], out: Bundle, results: Sequence[Result] | None = None) -> None:
+        fewest = -(-host_lanes() // max(1, len(many.t)))
+        filled = many if len(many) >= fewest else _part(many, np.resize(np.arange(len(many)), fewest))  # by the code for many
+        for output in self.outputs:
+            try:
+                found = output.of_many(filled)
+            except SharnirError:  # of one of them: which one is found below
+                found = None
+            if found is not None:
+                out.put(output, at, found[: len(at)])
+                continue
+            for place, k in enumerate(at):
+                self._put_one(output, k, many[place] if results is None else results[place], out)
+
+    def _reduce_one(self, k: int, r: Result, out: Bundle) -> None:
+        """Of a run that failed, what is known where it ended."""
+        for output in self.outputs:
+            if r.status in ENDED or isinstance(output, Final) or (isinstance(output, Reduced) and not output.needs_rows):
+                self._put_one(output, k, r, out)
+
+    def _put_one(self, output: Output, k: int, r: Result, out: Bundle) -> None:
+        try:
+            out.put(output, [k], output.of_one(r)[None])
+        except Exception as error:
+            if r.status in ENDED and out.status[k] != OUTPUT_FAILED:
+                verb = "" if isinstance(error, SharnirError) else "raised "
+                out.status[k] = OUTPUT_FAILED
+                out.message[k] = in_one_line(f"output {output.name!r}: {verb}{in_words(error)}")
+
+
+def _steps(arguments: Mapping[str, Any]) -> FixedSteps:
+    duration, step, dt, steps = (arguments.get(name) for name in ("duration", "step", "dt", "steps"))
+    return fixed_steps(duration, step, dt, steps, arguments.get("every", 1), arguments.get("t0", 0.0))
+
+
+def event_names(run: Mapping[str, Any]) -> list[str]:
+    events = run.get("events", ())
+    return [e.name for e in (events if np.iterable(events) else [events]) if getattr(e, "name", "")]
+
+
+def _constant(parameters: np.ndarray) -> bool:
+    return not parameters.size or bool((parameters == parameters[0]).all())
+
+
+def _part(many: Rollout, at: np.ndarray) -> Rollout:
+    states = many.state_values[at] if many.state_values.size else many.state_values
+    return replace(
+        many, q=many.q[at], v=many.v[at], failed=many.failed[at], tau=many.tau if many.tau.ndim == 1 else many.tau[at],
+        parameters=many.parameters[at] if many.parameters.size else many.parameters, state_values=states,
+        found_a=many.found_a[at] if many.found_a.size else many.found_a,
+    )  # fmt: skip
+
+
+def _stacked(results: Sequence[Result]) -> Rollout:
+    """Runs at the same times, with constant parameters, as one motion of many states."""
+    r = results[0]
+    tau = r.tau
+    if any(one.tau.ndim > 1 or not np.array_equal(one.tau, tau) for one in results):
+        tau = np.stack([np.broadcast_to(one.tau, one.v.shape) for one in results])
+    return Rollout(
+        r.model, r.t, np.stack([one.q for one in results]), np.stack([one.v for one in results]),
+        np.full(len(results), np.inf), tau, r.cost,
+        parameters=np.stack([one.parameters[0] for one in results]) if r.parameters.size else np.zeros((0, 0)),
+        state_values=np.stack([one.state_values for one in results]) if r.state_values.size else np.zeros((0, 0, 0)),
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Which runs a study makes, and what their inputs stand for."""

@@ -1,0 +1,1 @@
+"""Optimisation and global sensitivity over the runs of a study."""

@@ -1,0 +1,217 @@
+"""The methods of optimisation: those of SciPy, and Optuna where it is installed, each on the same evaluations."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import optimize
+
+from ...errors import MethodError, brief, choices
+from .evaluations import Evaluations, Point
+
+BATCH = 8
+"""Points that Optuna is asked for at once: the same on every machine, so that its choices are the same too."""
+TRIALS = 50
+"""Runs of Optuna for each input where no number is given."""
+FAR = 1e30
+"""The constraint of a failed run, for methods that only compare."""
+
+Outcome = tuple[bool, str]
+"""Whether a search has converged, and what it says."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    method: str
+    start: np.ndarray
+    tolerance: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Method:
+    """One that can be asked for by name."""
+
+    search: Callable[[Evaluations, Settings], Outcome]
+    gradients: bool = False
+    constraints: bool = False
+    starts: bool = True
+    """Whether it looks around its start, which must not fail."""
+
+
+def method_named(name: object, is_array: bool, constrained: bool) -> str:
+    """The method itself where "auto" leaves it open."""
+    if name == "auto":
+        return "least_squares" if is_array and not constrained else "SLSQP" if constrained else "L-BFGS-B"
+    if not isinstance(name, str) or name not in METHODS:
+        raise MethodError(f"unknown method {brief(name)}; {choices(name, ('auto', *METHODS), 'methods')}")
+    if constrained and not METHODS[name].constraints:
+        able = ", ".join(repr(k) for k, m in METHODS.items() if m.constraints)
+        raise MethodError(f"method {name!r} takes no constraints; choose one of {able}")
+    return name
+
+
+# --- SciPy ------------------------------------------------------------------------------------------------------------------
+@contextmanager
+def quiet() -> Iterator[None]:
+    """SciPy warns of differences that vanish and of steps that overflow: neither is a matter of the caller."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=r"scipy\.")
+        warnings.filterwarnings("ignore", message="delta_grad == 0.0")
+        yield
+
+
+def _objective(e: Evaluations, p: Point) -> float:
+    return (e.penalty() if p.outputs is None else e.value(p.outputs)) / e.scale
+
+
+def _gradient(e: Evaluations, p: Point) -> np.ndarray:
+    """Of the objective; a failed run has none, and its penalty sends the search back."""
+    if p.outputs is None:
+        return np.zeros(len(p.u))
+    J = e.derivatives(p)[: len(e.residuals(p.outputs))]
+    out: np.ndarray = (2.0 * e.residuals(p.outputs) @ J if e.is_array else J[0]) / e.scale
+    return out
+
+
+def _limited(e: Evaluations, slopes: bool) -> list[optimize.NonlinearConstraint]:
+    if not e.problem.limits:
+        return []
+    low, high = np.array(list(e.problem.limits.values())).T / e.scales
+
+    def values(u: np.ndarray) -> np.ndarray:
+        p = e.point(u)
+        return (e.last_constraints() if p.outputs is None else e.constraints(p.outputs)) / e.scales
+
+    def derivatives(u: np.ndarray) -> np.ndarray:
+        p = e.point(u)
+        if p.outputs is None:
+            return np.zeros((len(low), len(u)))
+        out: np.ndarray = e.derivatives(p)[len(e.residuals(p.outputs)) :] / e.scales[:, None]
+        return out
+
+    given: dict[str, Any] = {"jac": derivatives} if slopes else {}
+    return [optimize.NonlinearConstraint(values, low, high, **given)]
+
+
+def _minimize(e: Evaluations, s: Settings) -> Outcome:
+    exact, tol = METHODS[s.method].gradients, s.tolerance
+    options: dict[str, Any] = {
+        "L-BFGS-B": {"ftol": tol, "gtol": tol, "maxiter": 1000},
+        "SLSQP": {"ftol": tol, "maxiter": 1000},
+        "trust-constr": {"xtol": tol, "gtol": tol, "initial_tr_radius": 0.1, "maxiter": 1000},
+        "Nelder-Mead": {"xatol": np.sqrt(tol), "fatol": tol, "initial_simplex": _simplex(s.start), "maxfev": 500 * len(s.start)},
+        "COBYQA": {"initial_tr_radius": 0.1, "final_tr_radius": tol},
+    }[s.method]
+    bounds = optimize.Bounds(np.zeros(len(s.start)), np.ones(len(s.start)), keep_feasible=True)
+    minimize: Any = optimize.minimize
+    found = minimize(
+        lambda u: _objective(e, e.point(u)), s.start, method=s.method, bounds=bounds, constraints=_limited(e, exact),
+        jac=(lambda u: _gradient(e, e.point(u))) if exact else None, options=options,
+    )  # fmt: skip
+    return bool(found.success), str(found.message)
+
+
+def _simplex(u: np.ndarray) -> np.ndarray:
+    """The start, and a tenth of the range from it along every input, away from the nearer bound."""
+    return np.concatenate([u[None], u + np.diag(np.where(u > 0.5, -0.1, 0.1))])
+
+
+def _least_squares(e: Evaluations, s: Settings) -> Outcome:
+    first = e.point(s.start).outputs
+    assert first is not None
+    size, scale = len(e.residuals(first)), np.sqrt(e.scale)
+
+    def residuals(u: np.ndarray) -> np.ndarray:
+        p = e.point(u)
+        return np.full(size, np.inf) if p.outputs is None else e.residuals(p.outputs) / scale
+
+    def derivatives(u: np.ndarray) -> np.ndarray:
+        out: np.ndarray = e.derivatives(e.point(u))[:size] / scale
+        return out
+
+    tol = max(s.tolerance, 4.0 * float(np.finfo(float).eps))
+    found = optimize.least_squares(
+        residuals, s.start, jac=derivatives, bounds=(0.0, 1.0), ftol=tol, xtol=tol, gtol=tol, max_nfev=1000
+    )
+    return bool(found.success), str(found.message)
+
+
+def _differential_evolution(e: Evaluations, s: Settings) -> Outcome:
+    n = len(s.start)
+
+    def objective(us: np.ndarray) -> np.ndarray:
+        return np.array([np.inf if p.outputs is None else e.value(p.outputs) for p in e.points(us.T)])
+
+    constraints: Any = ()
+    if e.problem.limits:
+        scales = e.scales.copy()  # of one search: those of the evaluations are known with the first run that does not fail
+        low, high = np.array(list(e.problem.limits.values())).T / scales
+        far = np.where(np.isfinite(high), FAR, -FAR)
+
+        def limited(us: np.ndarray) -> np.ndarray:
+            ps = e.points(np.atleast_2d(us.T))
+            found = np.array([far if p.outputs is None else e.constraints(p.outputs) / scales for p in ps]).T
+            return found if us.ndim > 1 else found[:, 0]
+
+        constraints = optimize.NonlinearConstraint(limited, low, high)
+    evolve: Any = optimize.differential_evolution
+    found = evolve(
+        objective, [(0.0, 1.0)] * n, rng=s.seed, x0=s.start, polish=False, updating="deferred", vectorized=True,
+        tol=np.sqrt(s.tolerance), constraints=constraints,
+    )  # fmt: skip
+    return bool(found.success), str(found.message)
+
+
+# --- Optuna -----------------------------------------------------------------------------------------------------------------
+def _optuna(e: Evaluations, s: Settings) -> Outcome:
+    """Tree-structured Parzen estimators."""
+    optuna, names = installed_optuna(), e.problem.names
+    most = e.max_runs if e.max_runs is not None else TRIALS * len(names)
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            sampler = optuna.samplers.TPESampler(seed=s.seed, multivariate=True, constant_liar=True)
+            search = optuna.create_study(sampler=sampler)
+            search.enqueue_trial(dict(zip(names, s.start.tolist(), strict=True)))
+            distributions = {name: optuna.distributions.FloatDistribution(0.0, 1.0) for name in names}
+            while len(e.rows) < most:
+                trials = [search.ask(distributions) for _ in range(min(BATCH, most - len(e.rows)))]
+                points = e.points(np.array([[trial.params[name] for name in names] for trial in trials]))
+                for trial, p in zip(trials, points, strict=True):
+                    if p.outputs is None:
+                        search.tell(trial, state=optuna.trial.TrialState.FAIL)
+                        continue
+                    if e.problem.limits:
+                        trial.set_constraint("limits", float(e.problem.violations(e.constraints(p.outputs), e.scales)))
+                    search.tell(trial, e.value(p.outputs))
+    finally:
+        optuna.logging.set_verbosity(before)
+    return True, f"all {most} runs are made"
+
+
+def installed_optuna() -> Any:
+    try:
+        import optuna
+    except ImportError:
+        raise MethodError("method 'optuna' needs Optuna 5: pip install \"sharnir[optimize]\"") from None
+    return optuna
+
+
+METHODS: dict[str, Method] = {
+    "L-BFGS-B": Method(_minimize, gradients=True),
+    "SLSQP": Method(_minimize, gradients=True, constraints=True),
+    "trust-constr": Method(_minimize, gradients=True, constraints=True),
+    "least_squares": Method(_least_squares, gradients=True),
+    "Nelder-Mead": Method(_minimize),
+    "COBYQA": Method(_minimize, constraints=True),
+    "differential_evolution": Method(_differential_evolution, constraints=True, starts=False),
+    "optuna": Method(_optuna, constraints=True, starts=False),
+}
