@@ -11,8 +11,8 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sharnir.simulation.systems.systems.motion_system import Setup
-from sharnir.simulation.systems.systems.systems import motion_system
+from sharnir.simulation.systems.motion_system import Setup
+from sharnir.simulation.systems.choose import motion_system
 
 import sharnir as sh
 from sharnir.dialect.native import flat

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
-from sharnir.simulation.systems.systems.motion_system import Setup
-from sharnir.simulation.systems.systems.systems import motion_system
+from sharnir.simulation.systems.motion_system import Setup
+from sharnir.simulation.systems.choose import motion_system
 
 import sharnir as sh
 from sharnir.equations.motion.stabilisation import Stabilisation, with_decay

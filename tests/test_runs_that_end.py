@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from sharnir.simulation.systems.systems.straight_line import StraightLine
+from sharnir.simulation.systems.straight_line import StraightLine
 
 import sharnir as sh
 from browser import wait_for

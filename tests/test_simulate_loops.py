@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 import sharnir as sh
 from sharnir.backends import compiled_programs
 from sharnir.backends.llvm.runner import GraphRunner
-from sharnir.simulation.systems.systems import straight_line
+from sharnir.simulation.systems import straight_line
 from work import counted
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}

@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from sharnir.simulation.systems.systems.motion_system import Setup
-from sharnir.simulation.systems.systems.systems import motion_system
+from sharnir.simulation.systems.motion_system import Setup
+from sharnir.simulation.systems.choose import motion_system
 
 import sharnir as sh
 from sharnir import Ball, Model, Pose, Revolute, Rotation
@@ -91,7 +91,7 @@ def test_without_stabilisation_a_run_says_that_it_does_not_pass():
 
 
 def test_a_model_too_large_for_it_says_so(monkeypatch):
-    monkeypatch.setattr("sharnir.equations.singular.singular.DENSE", 10)
+    monkeypatch.setattr("sharnir.equations.singular.singular_passage.DENSE", 10)
     r = sh.simulate(S.n_four_bar(2), 1.5, **S.n_four_bar_start(2))
     assert r.cost.exact_evaluations == 0
     assert (

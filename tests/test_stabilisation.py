@@ -7,8 +7,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from sharnir.simulation.systems.systems.motion_system import Setup
-from sharnir.simulation.systems.systems.systems import motion_system
+from sharnir.simulation.systems.motion_system import Setup
+from sharnir.simulation.systems.choose import motion_system
 
 import sharnir as sh
 from loop_models import STARTS, placed

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from scipy.stats import qmc
-from sharnir.studies.design.design.design import design_of
+from sharnir.studies.design.designs import design_of
 
 import sharnir as sh
 from study_cases import OUTPUTS, OVER, RUN, same, spring_pendulum

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy import stats
-from sharnir.studies.design.design.design import design_of
+from sharnir.studies.design.designs import design_of
 
 import sharnir as sh
 from browser import wait_for

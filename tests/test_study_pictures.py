@@ -21,7 +21,7 @@ from sharnir.studies.pictures.drawing import FAILED
 from sharnir.studies.pictures.page import study_page
 from sharnir.studies.pictures.page_data import NODES, RUNS
 from sharnir.studies.pictures.parallel import COLUMNS, LINES, NO_VALUE, parallel_coordinates
-from sharnir.studies.pictures.pictures import plot_study
+from sharnir.studies.pictures.plot_study import plot_study
 from sharnir.studies.pictures.sampling import thinned_grid
 from sharnir.studies.pictures.scales import scale_of, texts
 from sharnir.studies.pictures.scatter import scatter_matrix

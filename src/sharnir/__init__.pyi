@@ -142,7 +142,7 @@ from .studies.optimize.optimize import optimize as optimize
 from .studies.optimize.optimum import Optimum as Optimum
 from .studies.optimize.sobol import plot_sobol as plot_sobol
 from .studies.optimize.sobol import sobol_indices as sobol_indices
-from .studies.pictures.pictures import plot_study as plot_study
+from .studies.pictures.plot_study import plot_study as plot_study
 from .studies.study import open_study as open_study
 from .studies.study import study as study
 from .trace.formula import Formula as Formula

@@ -17,7 +17,7 @@ from ..studies.design.file import read_study
 from ..studies.export import write_csv, write_netcdf
 from ..studies.pictures.captions import runs as in_words
 from ..studies.pictures.page import SUFFIXES
-from ..studies.pictures.pictures import plot_study
+from ..studies.pictures.plot_study import plot_study
 from ..studies.study import open_study, study
 from ..studies.summary import Counts, counted, summary
 from .usage import INTERRUPTED, UsageError, check_file, check_picture, check_usage

@@ -13,7 +13,7 @@ from xarray.core import indexing
 from .compute.store import Folder, Memory, Store, fill_of
 
 if TYPE_CHECKING:
-    from .design.design import Columns
+    from .design.designs import Columns
 
 
 class _Lazy(BackendArray):

@@ -28,7 +28,7 @@ from .compute.identity import check_same, fingerprint, identity
 from .compute.store import Folder, Layout, Memory, Store, open_places
 from .compute.worker import ENDED, OUTPUT_FAILED, REFUSED, Bundle, Task, Worker
 from .dataset import dataset_of
-from .design.design import Columns, Design, design_of
+from .design.designs import Columns, Design, design_of
 from .design.inputs import checked_run
 from .export import read_netcdf, write_netcdf
 

@@ -17,8 +17,8 @@ from ...model.states import check_state
 from ...reporting.progress import ProgressBar
 from ..motion.retraction import layout, moved_rows
 from ..rows.constraint_table import ConstraintTable
-from .assembly import ACCELERATIONS_MET, SPEEDS_MET
-from .assembly import RANK as RANK_OF_SPEEDS
+from .consistent_speeds import ACCELERATIONS_MET, SPEEDS_MET
+from .consistent_speeds import RANK as RANK_OF_SPEEDS
 from .continuation import distance
 from .fixed_coordinates import Held, undeformed
 from .half_turn import turned_rows

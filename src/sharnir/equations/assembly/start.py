@@ -20,7 +20,7 @@ from ...model.states import check_state
 from ...types import truth
 from ..rows.constraint_table import ConstraintTable, Numbers, table_of
 from ..rows.scale import Scale
-from .assembly import Start, assembled_speeds, check_accelerations, nearest_speeds
+from .consistent_speeds import Start, assembled_speeds, check_accelerations, nearest_speeds
 from .continuation import turned_alike
 from .fixed_coordinates import Held, held_coordinates, held_speeds, undeformed
 from .loop_closure import AtParameters, Closure, off_by

@@ -12,7 +12,7 @@ from ...equations.motion.stabilisation import Stabilisation
 from ...integrate.compiled import driver, interpreted
 from ...integrate.kernels.rollout import Lanes, rollout_euler, rollout_rk4
 from ..systems.motion_system import Setup
-from ..systems.systems import motion_system
+from ..systems.choose import motion_system
 from .options import FixedSteps
 
 ENTRIES = {"rk4": rollout_rk4, "euler": rollout_euler}

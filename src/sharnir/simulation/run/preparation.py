@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...dynamics import Dynamics
-from ...equations.assembly.assembly import Start
+from ...equations.assembly.consistent_speeds import Start
 from ...equations.assembly.fixed_coordinates import held_coordinates
 from ...equations.assembly.start import StartState, assemble_start
 from ...equations.motion.normalization import normalized_start

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ...backends.thread_team import helped
 from ...dynamics import Dynamics
-from ...equations.assembly.assembly import Start
+from ...equations.assembly.consistent_speeds import Start
 from ...equations.assembly.start import StartState, as_guess
 from ...equations.motion.stabilisation import Stabilisation
 from ...errors import MethodError, SimulationError
@@ -32,14 +32,14 @@ from ..control.joint_laws import JointLaw
 from ..control.sampled import Sampled, check_control, check_controlled
 from ..events.contacts import Contacts, check_impacts, divided, with_contacts
 from ..events.event_actions import Changes
-from ..events.events import limit_events
+from ..events.event_functions import limit_events
 from ..events.gaps import gap_events, gap_root
 from ..events.impacts import Impacts
 from ..results.result import Result
 from ..results.storage import PathLike, check_result_file
 from ..systems.motion_system import MotionSystem, Setup
 from ..systems.straight_line import StraightLine
-from ..systems.systems import motion_system
+from ..systems.choose import motion_system
 from .checks import check_ends, check_events, check_step, output_times, tolerances
 from .elastic_steps import warn_of_elastic_steps, warn_of_shapes
 from .options import (

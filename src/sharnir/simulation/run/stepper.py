@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...dynamics import Dynamics
-from ...equations.assembly.assembly import Start
+from ...equations.assembly.consistent_speeds import Start
 from ...equations.assembly.start import StartState, as_guess
 from ...errors import SimulationError, StateError, brief, no_such, suggestion
 from ...integrate import run
@@ -26,11 +26,11 @@ from ...model.states import check_model, check_tau
 from ...types import truth
 from ..control.joint_laws import JointLaw
 from ..events.event_actions import Changes
-from ..events.events import limit_events
+from ..events.event_functions import limit_events
 from ..results.by_name import ByName
 from ..results.result import Result
 from ..systems.motion_system import Setup
-from ..systems.systems import motion_system
+from ..systems.choose import motion_system
 from .checks import check_events, check_step, tolerances
 from .options import Tau, check_resolution, check_stabilisation, choice, constant_forces, number, stabilisations, values_of
 from .outcome import failure, make_result, root_cause

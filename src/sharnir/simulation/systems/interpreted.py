@@ -13,7 +13,7 @@ from ...equations.motion.normalization import is_redundant, normalize
 from ...equations.motion.partitioning import Partitioning
 from ...equations.motion.stabilisation import PROJECTION
 from ...equations.motion.state_rates import state_rates
-from ...equations.singular.singular import Run, SingularPassage
+from ...equations.singular.singular_passage import Run, SingularPassage
 from ...errors import SingularError, StateError
 from ...integrate.system import from_python
 from .motion_system import MotionSystem, Setup

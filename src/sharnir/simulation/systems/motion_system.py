@@ -21,7 +21,7 @@ from ...equations.motion.normalization import native_normalize, normalized_start
 from ...equations.motion.partitioning import Partitioning
 from ...equations.motion.stabilisation import PROJECTION, Stabilisation
 from ...equations.motion.state_rates import native_carry
-from ...equations.singular.singular import Run, SingularPassage
+from ...equations.singular.singular_passage import Run, SingularPassage
 from ...integrate.switching import LARGEST
 from ...integrate.system import System, buffers
 from ...model.events import Event
@@ -29,7 +29,7 @@ from ...model.model import Model
 from ...model.structure import Structure
 from ..control.applied_forces import Law
 from ..events.contacts import Contacts
-from ..events.events import EventFunctions
+from ..events.event_functions import EventFunctions
 from ..run.sensitivities import Sensitivities
 
 MOST_PROJECTIONS = 30

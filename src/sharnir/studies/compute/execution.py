@@ -21,7 +21,7 @@ from typing import Any
 
 from ...errors import SharnirError, StateError
 from ...reporting.progress import heard_by
-from ..design.design import Columns
+from ..design.designs import Columns
 from . import transport
 from .worker import Bundle, Task, Worker
 

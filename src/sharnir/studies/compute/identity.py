@@ -14,7 +14,7 @@ from ... import __version__
 from ...errors import SharnirError, StateError
 from ...io.native import dumps
 from ...model.model import Model
-from ..design.design import Design
+from ..design.designs import Design
 from .worker import Task
 
 

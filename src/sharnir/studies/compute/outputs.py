@@ -17,7 +17,7 @@ from ...simulation.results.lines import Line
 from ...simulation.results.named_motion import NamedMotion
 from ...simulation.results.quantities import understood
 from ...simulation.results.result import Result
-from ..design.design import RESERVED
+from ..design.designs import RESERVED
 
 Reduction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Times (T,) and values (…, T) -> (…,)."""

@@ -20,7 +20,7 @@ from urllib.parse import quote
 import numpy as np
 
 from ...errors import StateError
-from ..design.design import Columns
+from ..design.designs import Columns
 from .identity import DIFFERS
 from .outputs import Shape
 from .worker import ENDED, OUTPUT_FAILED, Bundle

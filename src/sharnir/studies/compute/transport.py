@@ -10,7 +10,7 @@ from typing import Any
 
 from ... import __version__
 from ...errors import StateError
-from ..design.design import Columns
+from ..design.designs import Columns
 from .worker import Bundle, Task, Worker
 
 MARK = b"sharnir study\0"

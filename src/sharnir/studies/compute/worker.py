@@ -26,7 +26,7 @@ from ...simulation.run.checks import output_times
 from ...simulation.run.options import FixedSteps, check_duration, fixed_steps, number
 from ...simulation.run.rollout import rollout
 from ...simulation.run.runs import Runs, runs_of
-from ..design.design import Columns
+from ..design.designs import Columns
 from ..design.inputs import WORDS, Inputs, in_one_line
 from ..design.many_inputs import ManyInputs, Refused
 from .outputs import MOTION, Final, Output, Reduced, Shape, outputs_of

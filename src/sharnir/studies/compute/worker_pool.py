@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...reporting.progress import heard_by
-from ..design.design import Columns
+from ..design.designs import Columns
 from . import execution
 from .worker import Bundle, Task, Worker
 

@@ -22,7 +22,7 @@ from ...model.settings import SimulationSettings, overridden
 from ...model.values import ByName, Choice, Fault, FilePath, Flag, Name, Scalar, Text, Whole, expected
 from ..compute.outputs import outputs_of
 from ..compute.worker import event_names
-from .design import SAMPLERS, design_of
+from .designs import SAMPLERS, design_of
 from .file_values import all_values, one_value, read_runs
 from .inputs import WORDS, Inputs
 

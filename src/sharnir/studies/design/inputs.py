@@ -12,7 +12,7 @@ from ...errors import ModelError, StateError, brief, choices, no_such, suggestio
 from ...model.model import Model
 from ...simulation.run.rollout import rollout
 from ...simulation.run.simulate import simulate
-from .design import Columns
+from .designs import Columns
 
 NUMBERS = ("duration", "t0", "rtol", "atol", "step", "max_step", "max_steps", "max_seconds", "decay")
 WORDS = ("method", "backend", "integrator", "stabilisation", "limits")

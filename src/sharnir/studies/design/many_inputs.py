@@ -14,7 +14,7 @@ from ...integrate.trajectory import in_words
 from ...model.states import check_state, check_tau
 from ...simulation.run.options import number, values_of
 from ...simulation.run.runs import Runs
-from .design import Columns
+from .designs import Columns
 from .inputs import Inputs, in_one_line
 
 

@@ -12,7 +12,7 @@ from xarray import DataArray, Dataset
 from ...errors import MethodError, StateError, brief
 from ...model.model import Model
 from ...simulation.run.options import whole
-from ..design.design import Listed, inverse_of
+from ..design.designs import Listed, inverse_of
 from ..pictures.colours import ONE_COLOUR
 from ..pictures.columns import ENDED
 from ..pictures.drawing import GREY, INK, PALE, SMALL, check_path, finish, headroom, shortened, start
