@@ -127,7 +127,7 @@ class Simulation:
             d, forces, every_event, truth(balance, "balance"), chosen.needs_jacobian, how, parameters=own, controlled=True,
             law=law, shown=shown,
         )  # fmt: skip
-        setup.jacobian_later = chosen.switches
+        setup.jacobian_later, setup.t0 = chosen.switches, t
         self._motion = motion_system(setup)
         self._events, self._compiled, self._record = every_event, backend != "python", truth(record, "record")
         if self._compiled:
