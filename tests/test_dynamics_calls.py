@@ -11,7 +11,8 @@ import pytest
 
 import sharnir as sh
 from sharnir import machine
-from sharnir.backends import compiled_programs, loops
+from sharnir.backends import compiled_programs
+from sharnir.backends.runner import check_memory
 from sharnir.forms import FORMS
 from sharnir.model.pose import Rotation
 from states import along, assert_close, derivative, oracle, random_state
@@ -485,15 +486,16 @@ def test_auto_takes_straight_lines_for_small_models_and_loops_for_large_ones(mon
     assert sh.Dynamics(sh.samples.chain(2), "direct-iterative").backend == "loops"
 
 
-def test_work_arrays_beyond_memory_are_refused_with_the_way_out(monkeypatch):
+@pytest.mark.parametrize("backend", ["loops", "python"])
+def test_work_arrays_beyond_memory_are_refused_with_the_way_out(backend, monkeypatch):
     monkeypatch.setattr(machine, "memory", lambda: 2**20)
-    d = sh.Dynamics(sh.samples.chain(200), "direct", backend="loops")
+    d = sh.Dynamics(sh.samples.chain(200), "direct", backend=backend)
     with pytest.raises(
         sh.MethodError, match=r"'forward/direct' would need .* GiB, of .* for 200 bodies and 200 freedoms.*'separate'"
     ):
         d.forward()
     monkeypatch.setattr(machine, "memory", lambda: 0)  # not known: tried
-    loops._check_memory(d.formulation.programs.runner("forward/direct", backend="python").program, d.structure)
+    check_memory(d.formulation.programs.runner("forward/direct", backend="python").program, d.structure)
 
 
 def test_a_matrix_beyond_memory_is_refused_with_the_way_out(monkeypatch):

@@ -40,6 +40,9 @@ def tell_later():
 """
 RUNS = {
     "one row": "sh.simulate(m, 0.1)\ntell_later()\nr = sh.simulate(m, 1e9, output=1e9)\nassert len(r) == 2 and 0 < r.t[-1] < 1e9",
+    "rows at given times": (
+        "sh.simulate(m, 0.1)\ntell_later()\nr = sh.simulate(m, 1e9, output=[1e9])\nassert len(r) == 1 and 0 < r.t[-1] < 1e9"
+    ),
     "python": (
         "sh.simulate(m, 0.01, backend='python')\ntell_later()\n"
         "r = sh.simulate(m, 1e9, output=1e9, backend='python')\nassert len(r) == 2 and 0 < r.t[-1] < 1e9"

@@ -6,13 +6,13 @@ import re
 
 import numpy as np
 import pytest
-from sharnir.simulation.systems.straight_line import StraightLine
 
 import sharnir as sh
 from browser import wait_for
 from mechanisms import GOVERNOR, GOVERNOR_START, governor, hinged
 from sharnir.reporting import progress as progress_module
 from sharnir.reporting.progress import ProgressBar
+from sharnir.simulation.systems.straight_line import StraightLine
 
 DAMPING = 1e11
 

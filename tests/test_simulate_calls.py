@@ -225,6 +225,8 @@ def test_a_model_without_coordinates_stands_still(loop):
             assert r.status == "done" and r.q.shape == (len(r), 0) and r.t[-1] == 0.02
     sim = sh.Simulation(welded(loop), integrator="radau")
     assert sim.step(0.1).t == 0.1
+    with pytest.raises(sh.MethodError, match="'cvode-bdf' needs a state, and this one is empty"):
+        sh.simulate(welded(loop), 0.02, integrator="cvode-bdf")
 
 
 def test_matrices_beyond_memory_are_refused_with_the_way_out(monkeypatch):

@@ -8,12 +8,12 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from sharnir.simulation.systems.motion_system import Setup
-from sharnir.simulation.systems.choose import motion_system
 
 import sharnir as sh
 from sharnir import Ball, Model, Pose, Revolute, Rotation
 from sharnir import samples as S
+from sharnir.simulation.systems.choose import motion_system
+from sharnir.simulation.systems.motion_system import Setup
 from sharnir.trace.functions import sin
 
 ROUND = (0.01, 1.0 / 12.0, 1.0 / 12.0)
@@ -146,6 +146,37 @@ def test_constraints_that_are_always_redundant_do_not_count(turned):
     start["v0"] = {**{f"foot{k}": -1.0 for k in range(3)}, "left0": 1.0}
     r = run(m, 10.0, start, 1e-12)
     assert error(r, 3, pendulum(2.0, 9.81 * 2.5, 10.0)) < 1e-9 and r.cost.exact_evaluations > 0
+
+
+@pytest.mark.parametrize("method", ["composite", "separate"])
+def test_what_only_bending_moves_is_judged_by_itself(method):
+    """Two shapes across the plane of a slider-crank, which three rows hold: one of these follows from the others."""
+    m = Model("flexible slider-crank")
+    m.add_body("crank", 0.36, (0.075, 0.0, 0.0), (1e-3, 1e-3, 1e-3))
+    m.add_body("rod", flexible=sh.FlexibleBeam(0.3, 2e11, 8e10, 7870.0, sh.Rectangle(0.008, 0.008), 5))
+    m.add_body("block", 0.0755)
+    m.add_joint("main", Revolute("z"), "ground", "crank")
+    m.add_joint("pin", Revolute("z"), "crank", "rod", at=Pose((0.15, 0.0, 0.0)))
+    m.add_joint("slide", sh.Prismatic("x"), "ground", "block", at=Pose((0.45, 0.0, 0.0)))
+    m.add_joint("wrist", Revolute("z"), "rod", "block", at=Pose((0.3, 0.0, 0.0)), cut=True)
+    r = sh.simulate(m, 2e-3, v0={"main": 20.0}, method=method, rtol=1e-5)
+    assert len(r.constraint_rows("wrist")) == 5 and r.cost.passages == r.cost.exact_evaluations == 0
+
+
+def test_what_is_usual_is_found_at_a_time_of_the_run():
+    """A parallelogram on a cart that moves as log t: at t = 0 it is nowhere."""
+    m, tip = Model("on a cart"), Pose((1.0, 0.0, 0.0))
+    m.add_body("cart", 1.0)
+    m.add_joint("cart", sh.Prismatic("x", motion=lambda t: 0.1 * sh.log(t)), "ground", "cart")
+    for name in "abc":
+        m.add_body(name, 1.0, (0.5, 0.0, 0.0), ROUND)
+    m.add_joint("A", Revolute("z"), "cart", "a")
+    m.add_joint("B", Revolute("z"), "a", "b", at=tip)
+    m.add_joint("C", Revolute("z"), "cart", "c", at=tip)
+    m.add_joint("D", Revolute("z"), "b", "c", at=tip, child_at=tip, cut=True)
+    start = {"q0": {"A": 0.05, "B": -0.05, "C": 0.05}, "v0": {"A": -1.0}}
+    r = sh.simulate(m, 0.1, **start, t0=1.0, integrator="rk4", step=0.003, method="composite")
+    assert r.cost.passages == 1 and r.cost.nearest < 1e-3
 
 
 def test_quaternions_pass_in_any_plane():

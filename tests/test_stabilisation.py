@@ -7,8 +7,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from sharnir.simulation.systems.motion_system import Setup
-from sharnir.simulation.systems.choose import motion_system
 
 import sharnir as sh
 from loop_models import STARTS, placed
@@ -16,6 +14,8 @@ from sharnir.cli.main import main
 from sharnir.dynamics import Dynamics
 from sharnir.equations.motion.stabilisation import CHOICES, Stabilisation
 from sharnir.io.native import dumps, loads
+from sharnir.simulation.systems.choose import motion_system
+from sharnir.simulation.systems.motion_system import Setup
 from states import assert_close
 
 pytestmark = pytest.mark.xdist_group("integrators")

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 from scipy.stats import qmc
-from sharnir.studies.design.designs import design_of
 
 import sharnir as sh
+from sharnir.studies.design.designs import design_of
 from study_cases import OUTPUTS, OVER, RUN, same, spring_pendulum
 
 

@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy import stats
-from sharnir.studies.design.designs import design_of
 
 import sharnir as sh
 from browser import wait_for
@@ -27,6 +26,7 @@ from sharnir.studies.compute.identity import fingerprint
 from sharnir.studies.compute.store import Folder
 from sharnir.studies.compute.transport import packed, unpacked
 from sharnir.studies.compute.worker import Task
+from sharnir.studies.design.designs import design_of
 from study_cases import OUTPUTS, OVER, RUN, same, spring_pendulum
 
 
@@ -121,7 +121,8 @@ def test_what_makes_a_study_another_is_noticed(monkeypatch):
 
 
 def test_a_store_that_was_hardly_begun_begins_anew(pendulum, tmp_path):
-    (tmp_path / "..zattrs-12345678").write_text("{", encoding="utf-8")
+    for unfinished in ("..zattrs-12345678", "...zattrs-12345678-12345678", "..zgroup-12345678"):  # or another process is at it
+        (tmp_path / unfinished).write_text("{", encoding="utf-8")
     ds = sh.study(pendulum, OVER, RUN, OUTPUTS, store=tmp_path, progress=False)
     assert set(ds["status"].values.ravel()) == {"done"}
 
@@ -197,6 +198,31 @@ def test_a_store_whose_description_is_damaged_is_refused(tmp_path, file, fields)
     for read in (lambda: sh.open_study(store).load(), lambda: read_whole(store)):
         with pytest.raises(sh.StateError, match=f"{store}: it holds no study of sharnir, or a damaged one"):
             read()
+
+
+def test_an_array_without_its_description_is_refused(tmp_path):
+    read_whole(tmp_path / "s", bundle=2)
+    (tmp_path / "s" / "end" / ".zattrs").unlink()
+    with pytest.raises(sh.StateError, match="it holds no study of sharnir, or a damaged one"):
+        sh.open_study(tmp_path / "s")
+
+
+def test_what_another_study_has_finished_does_not_end_this_one(tmp_path, monkeypatch):
+    """Two processes were given the same name: what this one has computed stays."""
+    path, put = tmp_path / "s.nc", Folder.put
+
+    def put_after_another(self, k, rows, bundle):
+        put(self, k, rows, bundle)
+        monkeypatch.undo()
+        shutil.copy(other, path)
+        raise OSError(errno.EIO, "the disk is gone")
+
+    other = tmp_path / "other.nc"
+    sh.study(spring_pendulum(), [{"bar.mass": 7.0}], RUN, {"end": "final of hinge"}, store=other, progress=False)
+    monkeypatch.setattr(Folder, "put", put_after_another)
+    with pytest.raises(sh.StateError, match="holds another study"):
+        read_whole(path, bundle=2)
+    assert (tmp_path / "s.nc.partial" / "status" / "0").exists()
 
 
 def test_chunks_beyond_the_last_bundle_are_no_runs(tmp_path):

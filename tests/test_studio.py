@@ -191,6 +191,7 @@ def test_a_run_is_taken_away_as_it_is_saved(studio, place, kind):
     with pytest.raises(sh.StateError, match="run the model first"):
         studio.file(kind)
     r = studio.run()
+    (place / ".sharnir-trial").write_text("mine", encoding="utf-8")
     before = sorted(os.listdir(place))
     name, content = studio.file(kind)
     assert sorted(os.listdir(place)) == before, "what is made for a download is gone"

@@ -12,6 +12,7 @@ import pytest
 import sharnir as sh
 from parametric_models import numbers_of
 from sharnir.backends import runner
+from sharnir.backends.run import run_program as really
 from states import assert_close, random_state
 
 FOUR, START = (0.5, 1.3, 0.9, 1.1), {"A": 1.3, "B": -1.0, "C": 1.5}
@@ -67,7 +68,6 @@ def test_interpreted_calls_at_once_have_work_arrays_of_their_own(monkeypatch):
         both.wait()
         return really(*args, work=work, **options)
 
-    really = runner.run_program
     monkeypatch.setattr(runner, "run_program", run_program)
     q = np.full(3, 0.3)
     found = in_threads([lambda: d.forward(q), lambda: d.forward(2 * q)])

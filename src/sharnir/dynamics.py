@@ -148,7 +148,8 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
         wrenches: Wrenches = None,
         parameters: Parameters = None,
     ) -> Actions:
-        """Forces of the constraints: {constraint: {body: (…, 6) force and moment at its origin, its axes}}."""
+        """Forces of the constraints on bodies: {constraint: {body: (…, 6) force and moment at its origin, its axes}}.
+        What they do in coordinates of joints is `multipliers`; a Result gives both as forces on bodies."""
         return self._with_inertia.closing_reactions(q, v, tau, t, wrenches, parameters)
 
     @property

@@ -17,10 +17,8 @@ from ..dialect.kernels.batch import Batch, run_batch
 from ..dialect.kernels.rows import Scattered, scatter
 from ..dialect.native import Loop, Native, address, calls
 from ..dialect.storage import allocate, resolve
-from ..errors import MethodError
 from ..kernels.joint_stage import Joints
 from ..kernels.tree import Tree
-from ..machine import beyond_memory
 from ..model.structure import Structure
 from ..programs import PROGRAMS
 from ..programs.program import Program
@@ -28,7 +26,7 @@ from .grouped_forces import GroupedForces, finite
 from .llvm.runner import share
 from .parametric_data import FilledData
 from .run import COMPUTED
-from .runner import Interface
+from .runner import Interface, check_memory
 from .thread_team import Team
 from .threaded import shared_steps
 from .user_functions import UserFunctions
@@ -73,7 +71,7 @@ class LoopRunner(Interface):
     def __init__(self, *args: Any, store: Cache | None = None, **options: Any) -> None:
         super().__init__(*args, **options)
         self._store = store or Cache()
-        _check_memory(self.program, self.structure)
+        check_memory(self.program, self.structure)
         sizes, program = self.program.sizes(self.structure), self.program
         self._input_shapes = {name: resolve(a.shape, sizes) for name, a in program.inputs.__annotations__.items()}
         self._output_shapes = {name: resolve(a.shape, sizes) for name, a in program.outputs.__annotations__.items()}
@@ -261,18 +259,3 @@ class _Workspace:
 def _reshaped(x: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
     """The caller's array for an output, or a scratch array."""
     return np.empty(shape) if x is None else x.reshape(shape)
-
-
-def _check_memory(program: Program, structure: Any) -> None:
-    need = [0.0]
-
-    def count(shape: tuple[int, ...]) -> None:
-        need[0] += float(np.prod([float(k) for k in shape]))
-
-    for group in (program.work, program.outputs):
-        allocate(group, program.sizes(structure), count)
-    if beyond := beyond_memory(need[0]):
-        raise MethodError(
-            f"{program.name!r} would need {beyond}, as work space for {structure.nb} bodies and {structure.nv} freedoms; "
-            "ask for accelerations (`forward`), by a method of linear cost, 'separate' or 'lagrange1'"
-        )

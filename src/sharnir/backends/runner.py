@@ -10,6 +10,8 @@ import numpy as np
 
 from ..dialect.native import Native
 from ..dialect.storage import allocate
+from ..errors import MethodError
+from ..machine import beyond_memory
 from ..model.structure import Structure
 from ..programs.program import Program
 from .run import input_sizes, output_shapes, run_program
@@ -60,11 +62,27 @@ class Interface:
         return {**values, **self.constant}
 
 
+def check_memory(program: Program, structure: Structure) -> None:
+    need = [0.0]
+
+    def count(shape: tuple[int, ...]) -> None:
+        need[0] += float(np.prod([float(k) for k in shape]))
+
+    for group in (program.work, program.outputs):
+        allocate(group, program.sizes(structure), count)
+    if beyond := beyond_memory(need[0]):
+        raise MethodError(
+            f"{program.name!r} would need {beyond}, as work space for {structure.nb} bodies and {structure.nv} freedoms; "
+            "ask for accelerations (`forward`), by a method of linear cost, 'separate' or 'lagrange1'"
+        )
+
+
 class PythonRunner(Interface):
     """The kernels as they are written, on floats: to read, to debug, to teach."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        check_memory(self.program, self.structure)
         self._idle: list[Any] = []
         """Work arrays that no call uses at present: one set for each call at a time, from any thread."""
 

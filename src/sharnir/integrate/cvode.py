@@ -44,6 +44,8 @@ def run_cvode(
         from sksundae.cvode import CVODE
     except ImportError:
         raise MethodError(f'{method.name!r} needs SUNDIALS: pip install "sharnir[sundials]"') from None
+    if not system.n:
+        raise MethodError(f"{method.name!r} needs a state, and this one is empty: nothing moves; choose another integrator")
     return _Run(system, method, request, CVODE).run(progress, limits, keep)
 
 

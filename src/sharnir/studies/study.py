@@ -122,8 +122,9 @@ def study(
     except (SharnirError, OSError):
         if path is None or not (_is_file(path) and path.exists()):
             raise
-        rmtree(_folder(path), ignore_errors=True)  # another process has finished the study, and removed the folder of both
-        return _finished(path, about)
+        found = _finished(path, about)  # by another process, which has removed the folder of both
+        rmtree(_folder(path), ignore_errors=True)
+        return found
     finally:
         if own_client:
             with suppress(Exception):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +10,6 @@ from scipy.linalg import qr
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import splu
 
-from ...errors import AssemblyError, SingularError
 from ...model.mobility import Mobility
 from ...model.model import Model
 from ...model.states import check_state
@@ -19,12 +17,11 @@ from ..rows.constraint_table import ConstraintTable, table_of
 from ..rows.sparse_rank import independent_rows
 from .fixed_coordinates import held_coordinates
 from .loop_closure import AtParameters, Closure
-from .search import closed_position
 
 ZERO = 1e-8
 """Of a row, relative to its own length, after elimination of the others: a dependent row."""
-AWAY, TRIED = 0.3, 3
-"""How far one coordinate is moved from a position that may be special, and how many are tried."""
+AWAY, TRIED = (0.3, 0.1, 0.03, 0.01), 3
+"""How far one coordinate is moved from a position that may be special, less where loops do not close, and how many are tried."""
 
 
 def mobility(model: Model, q: ArrayLike | None = None, t: float = 0.0, parameters: Mapping[str, float] | None = None) -> Mobility:
@@ -54,11 +51,15 @@ def _positions(model: Model, table: AtParameters, neutral: np.ndarray, t: float)
         moved = not np.allclose(first.q, neutral, atol=1e-9)
         yield "the closed position nearest to the neutral one" if moved else "the neutral position", first.q
     for joint in _nearest_joints(model)[:TRIED]:
-        guess = neutral.copy()
-        guess[model.q_slice(joint)] += AWAY
-        with suppress(AssemblyError, SingularError):
-            held = held_coordinates(model, [joint])
-            yield f"the closed position with joint {joint!r} moved by {AWAY:g}", closed_position(model, table, guess, t, held)
+        held = held_coordinates(model, [joint])
+        closure = Closure(model, table, t, ~held.speeds, held.rows, neutral[list(held.rows)])
+        for away in AWAY:
+            guess = neutral.copy()
+            guess[model.q_slice(joint)] += away
+            found = closure.close_if_defined(guess)
+            if found is not None and found.closed:
+                yield f"the closed position with joint {joint!r} moved by {away:g}", found.q
+                break
 
 
 def _nearest_joints(model: Model) -> list[str]:

@@ -12,14 +12,11 @@ ASSEMBLED, REACH, ITERATIONS, CLOSE, DEPENDENT = 4, 0.4, 50, 1e-10, 1e-7
 Newton's method, what they may leave, and the share of a row that the rows before it may leave."""
 
 
-def always_dependent(
-    e: ConstrainedEquations, start: np.ndarray, t: float, parameters: list[float], usual: np.ndarray
-) -> np.ndarray:
-    """Which rows the rows before them determine wherever the constraints are met, judged from a position on them. `usual`: what
-    their pivots are usually."""
+def always_dependent(e: ConstrainedEquations, start: np.ndarray, t: float, parameters: list[float]) -> np.ndarray:
+    """Which rows the rows before them determine wherever the constraints are met, judged from a position on them."""
     rng = np.random.default_rng(12)
     if e.sparse:
-        return _dependent_by_pivots(e, start, t, parameters, usual, rng)
+        return _dependent_by_pivots(e, start, t, parameters, rng)
     always, samples = np.ones(len(e.table), dtype=bool), 0
     for _ in range(4 * ASSEMBLED):
         q = _moved_on(e, start, t, parameters, REACH * rng.uniform(0.2, 1.0), rng)
@@ -72,13 +69,15 @@ def _dependent(J: np.ndarray) -> np.ndarray:
 
 
 def _dependent_by_pivots(
-    e: ConstrainedEquations, start: np.ndarray, t: float, parameters: list[float], usual: np.ndarray, rng: np.random.Generator
+    e: ConstrainedEquations, start: np.ndarray, t: float, parameters: list[float], rng: np.random.Generator
 ) -> np.ndarray:
-    """The same where multipliers are eliminated with the bodies, in the order of that elimination: rows whose pivots vanish."""
+    """The same where multipliers are eliminated with the bodies, in the order of that elimination: rows of whose pivots no more
+    is left than e, with which they grow."""
     s, sparse = e.structure, e.sparse
     assert sparse is not None
     at = {"q": np.zeros(s.nq), "v": np.zeros(s.nv), "tau": np.zeros(s.nv), "t": np.array([t]), "parameter": np.array(parameters)}
     at = sparse.allocate(at)
+    at |= {"share": np.array([sparse.share])}
     project, solve = e.projector.natives(at), sparse.chain(at)
     always, samples = np.ones(len(e.table), dtype=bool), 0
     for _ in range(ASSEMBLED):
@@ -90,9 +89,13 @@ def _dependent_by_pivots(
         for _ in range(ITERATIONS // 5):
             for native in project:
                 native()
-        for native in solve:
-            native()
-        if np.isfinite(at["inverse"]).all() and np.abs(at["g"]).max(initial=0.0) < CLOSE:
-            always &= usual * at["inverse"] > 0.03 / sparse.share  # no more than e is left of a pivot
+        found = []
+        for share in (sparse.share, 10.0 * sparse.share):
+            at["share"][:] = share
+            for native in solve:
+                native()
+            found.append(at["inverse"].copy())
+        if np.isfinite(found).all() and np.abs(at["g"]).max(initial=0.0) < CLOSE:
+            always &= found[0] > 3.0 * found[1]
             samples += 1
     return always & (samples > 0)

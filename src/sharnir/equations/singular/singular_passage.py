@@ -210,7 +210,7 @@ class SingularPassage:
         bending = np.repeat((links.kind == SPEED) & np.isin(links.target, s.elastic_speeds), np.diff(links.at))
         rng = np.random.default_rng(11)
         q = np.array([self.equations.model.random_q(rng) for _ in range(FEW)])
-        motion = rows.motion.rows(q, np.zeros((FEW, s.nv)), np.zeros(FEW))
+        motion = rows.motion.rows(q, np.zeros((FEW, s.nv)), np.full(FEW, self.run.T[0]))
         K = np.nan_to_num(rows.at(motion, ("K",))["K"]) ** 2
         m, at = s.tree.mass, rows.layout.at["r"]
         r = motion[:, at : at + 3 * len(m)].reshape(FEW, -1, 3)
@@ -235,7 +235,7 @@ class SingularPassage:
         try:
             key, read = ("rows that always depend on others", e.sparse is not None), np.array(parameters)[e.table.reads].tobytes()
             if self.structure.cached.get(key, ("", None))[0] != read:
-                found = always_dependent(e, p.kept[: e.structure.nq].copy(), float(p.T[0]), parameters, p.usual)
+                found = always_dependent(e, p.kept[: e.structure.nq].copy(), float(p.T[0]), parameters)
                 self.structure.cached[key] = read, found
             self.counted[self.structure.cached[key][1] & ~self._switched()] = 0.0
             self.p.usual[:] *= self.counted

@@ -190,6 +190,7 @@ class AdaptiveLanes:
         if self.equations is None:
             return
         setup = _setup(self.runs, 1)
+        setup.t0 = t
         code = straight_line_code(setup)
         assert code is not None
         one = StraightLine(setup, code).passage
@@ -200,7 +201,7 @@ class AdaptiveLanes:
             moved = 0.03 * np.where(parameters == 0.0, 1.0, parameters) * np.random.default_rng(13).uniform(0.5, 1.0, len(reads))
             beside = parameters + np.where(reads, moved, 0.0)
             for near in (parameters, beside) if reads.any() else (parameters,):  # with lengths of other runs too
-                depends &= always_dependent(self.equations, q, t, near.tolist(), one.p.usual)
+                depends &= always_dependent(self.equations, q, t, near.tolist())
             self._usual[depends] = 0.0
 
     # --- the end --------------------------------------------------------------------------------------------------------------

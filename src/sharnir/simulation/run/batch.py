@@ -11,8 +11,8 @@ from ...dynamics import Dynamics
 from ...equations.motion.stabilisation import Stabilisation
 from ...integrate.compiled import driver, interpreted
 from ...integrate.kernels.rollout import Lanes, rollout_euler, rollout_rk4
-from ..systems.motion_system import Setup
 from ..systems.choose import motion_system
+from ..systems.motion_system import Setup
 from .options import FixedSteps
 
 ENTRIES = {"rk4": rollout_rk4, "euler": rollout_euler}
@@ -49,7 +49,7 @@ class Batch:
         elif tau is not None:
             held = np.ascontiguousarray(_filled(tau, fill).transpose(1, 0, 2)).reshape(steps.count, -1)
         self.motion = motion_system(
-            Setup(d, self.tau, balance=False, stabilisation=stabilisation, decay=decay, n=n, parameters=parameters)
+            Setup(d, self.tau, balance=False, stabilisation=stabilisation, decay=decay, n=n, parameters=parameters, t0=steps.t0)
         )
         z = self.motion.parameters.reshape(n, -1)[:, -self.nz :] if self.nz else np.zeros(0)
         x = np.concatenate([q.ravel(), v.ravel(), z.ravel()])

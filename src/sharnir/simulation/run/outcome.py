@@ -21,7 +21,8 @@ from .chatter import chattering
 def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, wall: float, given_times: bool) -> Result:
     """`ready`, `wall`: seconds of preparation and of the run."""
     d, t, x = m.d, y.t, y.x
-    if not given_times and not (len(t) and t[-1] == y.final_t) and np.isfinite(y.final_x).all():
+    wanted = not given_times or y.status == "interrupted"  # whoever interrupts a run does not want to lose it
+    if wanted and not (len(t) and t[-1] == y.final_t) and np.isfinite(y.final_x).all():
         t, x = np.append(t, y.final_t), np.concatenate([x, y.final_x[None]])  # where a run ended early is its last row
     q, v, states, work, parameters = rows_of(m, t, x, changes)
     s = y.statistics

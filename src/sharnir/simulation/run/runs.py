@@ -37,9 +37,9 @@ from ..events.gaps import gap_events, gap_root
 from ..events.impacts import Impacts
 from ..results.result import Result
 from ..results.storage import PathLike, check_result_file
+from ..systems.choose import motion_system
 from ..systems.motion_system import MotionSystem, Setup
 from ..systems.straight_line import StraightLine
-from ..systems.choose import motion_system
 from .checks import check_ends, check_events, check_step, output_times, tolerances
 from .elastic_steps import warn_of_elastic_steps, warn_of_shapes
 from .options import (
@@ -178,7 +178,7 @@ class Runs:
             directions = sensitivities_by(model, self.sensitivities, q, v, t0, values, start.free, table)
             check_sensitivities(d, how.name)
         with bar.meanwhile("compiling"):
-            motion = self._motion(forces, values, all_events, how, directions)
+            motion = self._motion(forces, values, all_events, how, directions, t0)
         x0 = state_at(motion, start, t0, values[len(model.parameters) :])
         if directions is not None:
             x0 = np.concatenate([x0, np.pad(directions.start, ((0, 0), (0, len(motion.more)))).ravel()])
@@ -263,6 +263,7 @@ class Runs:
         all_events: list[Event],
         how: Stabilisation,
         directions: Sensitivities | None,
+        t0: float,
     ) -> MotionSystem:
         """The equations, compiled for the first run and then filled with the numbers of this one."""
         works = bool(self.controllers) or bool(forces.any())
@@ -276,7 +277,7 @@ class Runs:
             sensitivities=directions, controlled=bool(self.controllers), law=self.law, shown=self.shown,
         )  # fmt: skip
         setup.gaps = range(len(all_events), len(all_events) + len(self.gaps))
-        setup.contacts, setup.jacobian_later = self.contacts, self.chosen.switches
+        setup.contacts, setup.jacobian_later, setup.t0 = self.contacts, self.chosen.switches, t0
         motion = motion_system(setup)
         if directions is not None and not isinstance(motion, StraightLine):
             why = (

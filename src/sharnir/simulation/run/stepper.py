@@ -29,8 +29,8 @@ from ..events.event_actions import Changes
 from ..events.event_functions import limit_events
 from ..results.by_name import ByName
 from ..results.result import Result
-from ..systems.motion_system import Setup
 from ..systems.choose import motion_system
+from ..systems.motion_system import Setup
 from .checks import check_events, check_step, tolerances
 from .options import Tau, check_resolution, check_stabilisation, choice, constant_forces, number, stabilisations, values_of
 from .outcome import failure, make_result, root_cause
@@ -127,7 +127,7 @@ class Simulation:
             d, forces, every_event, truth(balance, "balance"), chosen.needs_jacobian, how, parameters=own, controlled=True,
             law=law, shown=shown,
         )  # fmt: skip
-        setup.jacobian_later = chosen.switches
+        setup.jacobian_later, setup.t0 = chosen.switches, t
         self._motion = motion_system(setup)
         self._events, self._compiled, self._record = every_event, backend != "python", truth(record, "record")
         if self._compiled:

@@ -46,7 +46,7 @@ class Interpreted(MotionSystem):
         def failed(error: BaseException) -> None:
             system.failure = error
 
-        self._pivots = np.zeros((self.setup.n, len(constrained.table)))
+        self._pivots, b.T[:] = np.zeros((self.setup.n, len(constrained.table))), self.setup.t0
         self.passage = SingularPassage(
             constrained,
             Run(

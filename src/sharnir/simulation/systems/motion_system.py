@@ -68,6 +68,8 @@ class Setup:
     """The model as the user knows it, where that of `d` has a law of joint forces among its forces."""
     jacobian_later: bool = False
     """The integrator may come to need one: it is compiled then."""
+    t0: float = 0.0
+    """A time at which the model is defined: that of the first start."""
 
     @property
     def event_count(self) -> int:
@@ -238,6 +240,7 @@ class CompiledSystem(MotionSystem):
         derivative = [*before, *self.derivative()]
         jacobian = self.jacobian() if setup.jacobian and not before else []  # it would have to include what runs before
         jacobian = [*carry, *jacobian] if jacobian else []
+        b.T[:] = setup.t0
         if (pivots := self.pivots()) is not None and self.constrained and len(self.constrained.table):
             self.passage = SingularPassage(
                 self.constrained,

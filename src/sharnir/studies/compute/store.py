@@ -162,8 +162,9 @@ class Folder(Store):
     @classmethod
     def found(cls, path: Path) -> Folder | None:
         """One that was begun; None where there is none."""
+        there = [p.name.lstrip(".") for p in path.iterdir()] if path.exists() else []  # before: another process may begin it now
         if not (path / ".zattrs").exists():
-            if path.exists() and any(p.name != ".zgroup" and not p.name.startswith(("..z", ".zattrs")) for p in path.iterdir()):
+            if any(not name.startswith(("zgroup", "zattrs")) for name in there):
                 raise StateError(f"store {path}: the folder is not empty and holds no study; give another name")
             return None
         try:
@@ -177,7 +178,7 @@ class Folder(Store):
             store = cls(path, Layout(runs, size), about)
             for folder in sorted(p.parent for p in path.glob("*/.zarray")):
                 store._look(folder)
-        except (ValueError, KeyError, TypeError, AttributeError, IsADirectoryError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, IsADirectoryError, FileNotFoundError) as error:
             if isinstance(error, StateError):
                 raise
             raise StateError(

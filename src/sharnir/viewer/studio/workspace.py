@@ -22,7 +22,6 @@ from ...integrate.methods import INTEGRATORS
 from ...model.mobility import degrees_of_freedom
 from ...model.model import Model
 from ...model.parameters import parameter_value
-from ...reporting.atomic_write import whole_file
 from ...simulation.results.result import Result
 from ...simulation.run.simulate import simulate
 from ...types import FilePath, FloatArray
@@ -233,9 +232,8 @@ class Workspace:
 
     def _writable(self) -> Path:
         try:
-            with whole_file(self.folder.path / ".sharnir-trial"):
+            with tempfile.TemporaryFile(dir=self.folder.path):
                 pass
-            (self.folder.path / ".sharnir-trial").unlink(missing_ok=True)
         except OSError as error:
             why = f"{error.strerror}; start the studio with another --folder"
             raise StateError(f"cannot write into {self.folder.path}: {why}") from None
