@@ -40,7 +40,7 @@ class Options:
     vectorize: bool = False
     """Whether LLVM's loop vectoriser runs: longer to compile."""
     pairs: bool = False
-    """In double-double arithmetic (pairs.py): of two lanes, the parts of a number. Branches may depend on them."""
+    """In double-double arithmetic (double_double_code.py): of two lanes, the parts of a number. Branches may depend on them."""
 
 
 STEPPING = Options(exact=True, branches=True, inline=60)

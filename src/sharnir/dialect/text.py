@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 class Writer:
     pairs = False
-    """Whether a number is a vector of two, the parts of a double-double number (pairs.py)."""
+    """Whether a number is a vector of two, the parts of a double-double number (double_double_code.py)."""
 
     def __init__(self, lanes: int) -> None:
         self.lanes = lanes

@@ -1,4 +1,4 @@
-"""Many runs of one system side by side, each with its own steps: the lanes of stepping/lanes.py, fed by stepping/queue.py."""
+"""Many runs of one system side by side, each with its own steps: the lanes of kernels/lanes.py, fed by kernels/lane_scheduler.py."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class SideBySide:
         numbers: int | None = None,
         rates: slice = slice(0),
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Rows (runs, times, n) and (runs, 3): how each run has ended (DONE of stepping/state.py, else it is left), its steps and
+        """Rows (runs, times, n) and (runs, 3): how each run has ended (DONE of kernels/state.py, else it is left), its steps and
         those rejected. Starts (runs, n), inputs (runs, m); `numbers`: over which errors are averaged, n where it is not given;
         `rates`: those of the state that follow it in every row."""
         wanted, count, run = checked_times(times, t0, t1), len(starts), self._run

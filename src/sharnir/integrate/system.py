@@ -25,7 +25,7 @@ Function = Callable[[float, np.ndarray], ArrayLike]
 """Of (t, x)."""
 
 ROLE_NAMES = ("derivative", "rates", "projection", "events", "jacobian")
-"""In the order of stepping/problem.py."""
+"""In the order of kernels/problem.py."""
 
 
 @dataclass

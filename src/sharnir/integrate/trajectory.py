@@ -33,7 +33,7 @@ class Event:
     `change(t, x)`, which may alter parameters of the system and returns the new state (or None: the same), and start
     again from there. waits: whether after its action the function waits until its sign is known, being zero there; one whose
     action leads away from zero need not. dips: a gap, which may close and open within a step; nothing is recorded of it,
-    no step passes over it (stepping/gaps.py).
+    no step passes over it (kernels/gaps.py).
     """
 
     direction: int = 0

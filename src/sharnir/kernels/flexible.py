@@ -8,7 +8,7 @@ the body (its columns of A are zero) and has no mass. What the frame carries is 
     E(e)         mass matrix of e
 
 and the terms of the velocities that deformation brings. Joints that hang on a deformed place are moved by e too: those axes are
-coupled to the ones here by their speeds (`fold.py`, `shared.py`). docs/theory/flexible.md (F6)-(F9)
+coupled to the ones here by their speeds (`fold.py`, `shared_unknowns.py`). docs/theory/flexible.md (F6)-(F9)
 """
 
 from .algebra import add, cross, dot, get3, get3b, get6, get9, inc33, mtv, mv, scale, set3, set6, sv

@@ -1,4 +1,4 @@
-"""The passage of a run through singular positions: the arrays of passage.py and the functions that it calls.
+"""The passage of a run through singular positions: the arrays of singular_step.py and the functions that it calls.
 
 Far from such positions two numbers a row are compared at every evaluation, and that is all. What is needed near them is traced
 and compiled when a run first comes near one.

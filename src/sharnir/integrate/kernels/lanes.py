@@ -2,7 +2,7 @@
 
 The text of runge_kutta.py where it does not branch on numbers, compiled so that every number is a vector of lanes. All lanes
 attempt a step together; which of them have taken it is a selection, lane by lane, so that no lane depends on its neighbours.
-What comes up in a lane (the end, a step that is too small, a stiff stretch) stands in `mark`, for queue.py to act on.
+What comes up in a lane (the end, a step that is too small, a stiff stretch) stands in `mark`, for lane_scheduler.py to act on.
 """
 
 from typing import NamedTuple

@@ -29,7 +29,7 @@ def lamp(scene: Scene, camera: Camera) -> FloatArray:
 
 
 def cast_map(scene: Scene, direction: FloatArray, height: float, texels: int = TEXELS) -> tuple[FloatArray, float]:
-    """(4, 3) of `raster.place.View.sun`, and texels in a metre. The whole motion has room: it is the same for all frames."""
+    """(4, 3) of `kernels.place.View.sun`, and texels in a metre. The whole motion has room: it is the same for all frames."""
     up = scene.up
     e = np.eye(3)[int(np.argmin(np.abs(up)))]
     e1 = e - (e @ up) * up
