@@ -17,9 +17,9 @@ import numpy as np
 import sharnir as sh
 from sharnir.backends.compiled_programs import BODIES, CompiledPrograms
 from sharnir.backends.traced import TracedProgram
+from sharnir.choice.calibrate import Call, prepared, race
 from sharnir.choice.calibration import current
 from sharnir.choice.choose import FASTEST, applies
-from sharnir.choice.measure import Call, prepared, race
 from sharnir.equations.motion.constrained import ConstrainedEquations
 from sharnir.machine import processor
 from sharnir.programs.methods import METHODS as TABLE

@@ -11,8 +11,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sharnir.simulation.systems.motion_system import Setup
-from sharnir.simulation.systems.choose import motion_system
 
 import sharnir as sh
 from sharnir.dialect.native import flat
@@ -22,6 +20,8 @@ from sharnir.integrate.kernels import state as clock
 from sharnir.integrate.methods import integrator
 from sharnir.integrate.request import Request
 from sharnir.reporting.timing import Stopwatch, interleaved
+from sharnir.simulation.systems.choose import motion_system
+from sharnir.simulation.systems.motion_system import Setup
 
 EVALUATIONS = 4
 """Of the derivative in a step of rk4."""

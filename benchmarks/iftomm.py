@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
-from sharnir.simulation.systems.motion_system import Setup
-from sharnir.simulation.systems.choose import motion_system
 
 import sharnir as sh
 from sharnir.equations.motion.stabilisation import Stabilisation, with_decay
@@ -26,6 +24,8 @@ from sharnir.machine import machine
 from sharnir.reporting.formats import duration, figures
 from sharnir.reporting.table import Table
 from sharnir.reporting.timing import cpu_and_wall
+from sharnir.simulation.systems.choose import motion_system
+from sharnir.simulation.systems.motion_system import Setup
 
 from .harness import results
 from .iftomm_models import Problem, error, parallel_rate, problems

@@ -71,7 +71,7 @@ def test_runs_are_drawn(angles):
 
 
 def test_distributions_have_the_numbers_they_are_given():
-    from sharnir.studies.design.distributions import FAMILIES, Truncated, distribution
+    from sharnir.studies.design.file_values import FAMILIES, Truncated, distribution
 
     numbers = {"uniform": (2, 4), "loguniform": (1, 100), "normal": (5, 1), "lognormal": (3, 0.1), "triangular": (0, 1, 2),
                "weibull": (2, 1)}  # fmt: skip

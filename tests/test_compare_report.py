@@ -109,7 +109,7 @@ def test_an_undefined_name_in_a_template_is_an_error():
 
 def test_page_and_picture_draw_the_same_points(nasty, tmp_path):
     from sharnir.comparison.charts import charts
-    from sharnir.comparison.page_charts import figure
+    from sharnir.comparison.report import figure
 
     timed = [row for row in nasty.rows if row.ok]
     figures = nasty.plot(tmp_path / "nasty.png")

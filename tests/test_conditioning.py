@@ -25,8 +25,7 @@ from sharnir.errors import AccuracyWarning
 from sharnir.forms import FORMS
 from sharnir.forms.closed import CLOSED_FORMS
 from sharnir.forms.constraint_rows import constraint_rows
-from sharnir.forms.elimination import eliminate
-from sharnir.forms.linear import solve
+from sharnir.forms.linear import eliminate, solve
 from states import assert_close, error, forest, interpreted, oracle, random_state
 
 DOCS = Path(__file__).parents[1] / "docs"

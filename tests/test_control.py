@@ -7,9 +7,9 @@ import pytest
 
 import sharnir as sh
 from sharnir.integrate.methods import INTEGRATORS
+from sharnir.simulation.control.controllers import APPLY, CALL, schedule
 from sharnir.simulation.control.joint_laws import with_law
 from sharnir.simulation.control.sampled import Sampled
-from sharnir.simulation.control.schedule import APPLY, CALL, schedule
 
 BACKENDS = ("llvm", "loops", "python")
 OWN = [name for name, one in INTEGRATORS.items() if one.entry is not None]

@@ -13,7 +13,7 @@ import pytest
 import sharnir as sh
 from dialect_samples import Roots, find_roots
 from sharnir import samples as S
-from sharnir.backends.llvm.runner import GraphRunner
+from sharnir.backends.llvm.graph_runner import GraphRunner
 from sharnir.backends.traced import TracedProgram
 from sharnir.dialect.double_double_code import OPERATIONS as PAIRWISE
 from sharnir.dialect.double_double_code import PAIRS

@@ -9,7 +9,7 @@ import pytest
 
 import sharnir as sh
 from mechanisms import floating
-from sharnir.analysis.force_derivatives import ForceDerivatives
+from sharnir.analysis.balance import ForceDerivatives
 from sharnir.equations.rows.constraint_table import table_of
 
 G = 9.81

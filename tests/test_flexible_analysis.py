@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.analysis.spectrum import spectrum
+from sharnir.analysis.linear_system import spectrum
 
 E, G, RHO, L = 7e10, 2.6e10, 2700.0, 1.0
 SECTION = sh.Rectangle(0.02, 0.01)

@@ -15,7 +15,7 @@ from sharnir.forms.constraint_rows import constraint_rows
 from sharnir.forms.joints import JointMatrices
 from sharnir.kernels.joint_stage import BALL, FIXED, SCREW, JointValues, joint_stage
 from sharnir.model import joints
-from sharnir.model.joints.base import ElementaryMotion
+from sharnir.model.joints.joint_type import ElementaryMotion
 from states import FOREST, assert_close, derivative, forest, interpreted, matrices, oracle, random_pose, random_state
 from test_layers import PACKAGE, imports
 

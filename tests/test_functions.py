@@ -10,7 +10,7 @@ import pytest
 from scipy.interpolate import CubicSpline, PchipInterpolator, RectBivariateSpline, RegularGridInterpolator
 
 import sharnir as sh
-from sharnir.backends.llvm.runner import GraphRunner
+from sharnir.backends.llvm.graph_runner import GraphRunner
 from sharnir.backends.traced import TracedProgram
 from sharnir.dialect.jit import host_lanes
 from sharnir.trace import Expression, Graph, tangent

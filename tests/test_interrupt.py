@@ -79,7 +79,7 @@ def test_a_batch_is_computed_in_calls_between_which_it_is_heard(backend, monkeyp
     q = np.random.default_rng(0).normal(size=(5003, 3))
     whole = d.forward(q)
     calls = []
-    monkeypatch.setattr("sharnir.backends.llvm.runner.OPERATIONS_OF_A_CALL", 1)
+    monkeypatch.setattr("sharnir.backends.llvm.graph_runner.OPERATIONS_OF_A_CALL", 1)
     monkeypatch.setattr("sharnir.backends.loops.BODIES_OF_A_CALL", 3 * 1024)
     for module in ("llvm.runner", "loops"):
         monkeypatch.setattr(f"sharnir.backends.{module}.share", lambda work, parts, _: calls.extend(map(work, parts)))

@@ -10,7 +10,7 @@ import pytest
 import sharnir as sh
 from sharnir.kernels.joint_stage import GIVEN
 from sharnir.model.body import principal_moments
-from sharnir.model.joints.base import ElementaryMotion, fixed
+from sharnir.model.joints.joint_type import ElementaryMotion, fixed
 from sharnir.model.states import check_state
 from sharnir.model.structure import axes_above
 from states import EPS

@@ -12,7 +12,7 @@ from scipy.linalg import expm
 
 import sharnir as sh
 from loop_models import STARTS, placed
-from sharnir.analysis.spectrum import spectrum
+from sharnir.analysis.linear_system import spectrum
 from sharnir.analysis.vector_field import turning
 from states import assert_close, derivative, random_state
 

@@ -12,9 +12,8 @@ import trimesh
 
 import sharnir as sh
 from sharnir.io.mesh_reading import MeshFault, Piece
-from sharnir.viewer.mesh_files import _cached, read_mesh
 from sharnir.viewer.mesh_shading import shaded
-from sharnir.viewer.visuals import drawn_visuals, geometries
+from sharnir.viewer.visuals import _cached, drawn_visuals, geometries, read_mesh
 from work import counted
 
 SIZE = np.array([0.2, 0.4, 0.6])

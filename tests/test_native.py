@@ -19,7 +19,7 @@ from mujoco_pairs import write
 from native_models import FORCES, WRITABLE_JOINTS, assert_same, assert_same_numbers, on_base
 from sharnir.equations.rows.constraint_table import ConstraintTable
 from sharnir.io.native import document
-from sharnir.model.constraints.base import ConstraintElement
+from sharnir.model.constraints.constraint_element import ConstraintElement
 from sharnir.model.element import element, element_field
 from sharnir.model.values import Name
 from test_forces import GIVEN, mechanism

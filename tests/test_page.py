@@ -15,11 +15,11 @@ import pytest
 import sharnir as sh
 from sharnir.model.quaternions import quaternions_of
 from sharnir.viewer.build import scene_of
-from sharnir.viewer.page import three
+from sharnir.viewer.page import write
 from sharnir.viewer.page.contents import Take
-from sharnir.viewer.page.files import MOTION
 from sharnir.viewer.page.keyframes import QUANTUM, TOLERANCE, TURN, finite_rows, key_frames, weights
 from sharnir.viewer.page.pack import Package, series
+from sharnir.viewer.page.page_files import MOTION
 from sharnir.viewer.page.write import Options, page
 from test_compare_report import HOSTILE, Tags
 
@@ -139,7 +139,7 @@ def test_names_of_a_model_are_not_markup(tmp_path):
 def test_a_page_is_small_enough_to_send(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parents[1] / "examples")
     assert import_module("crane").simulate().animate(tmp_path / "crane.html").stat().st_size < 1_500_000
-    assert MOTION + len(three.three_js()) < 2_500_000  # half a megabyte for everything else
+    assert MOTION + len(write.three_js()) < 2_500_000  # half a megabyte for everything else
 
 
 def test_a_motion_that_is_too_large_keeps_fewer_key_frames_and_says_so(tmp_path, monkeypatch):
@@ -160,11 +160,11 @@ def test_a_model_stands_still(tmp_path):
 
 # --- what goes wrong --------------------------------------------------------------------------------------------------------
 def test_another_trimesh_is_named():
-    viewer = three._viewer()
-    assert three.cut(viewer).startswith("/**\n * @license")
+    viewer = write._viewer()
+    assert write.cut(viewer).startswith("/**\n * @license")
     for broken in (viewer.replace("t.InstancedMesh=", "t.Other="), viewer[:300_000], ""):
         with pytest.raises(sh.SharnirError, match=r"trimesh.*4\.10 to 5\.2"):
-            three.cut(broken)
+            write.cut(broken)
 
 
 def test_bad_input_is_refused_before_anything_is_written(swing, tmp_path):

@@ -9,7 +9,7 @@ from benchmarks.robots import ROBOTS, load
 
 import sharnir as sh
 from pinocchio_models import random_pair
-from sharnir.model.revaluing import revalued
+from sharnir.model.substitution import revalued
 from states import assert_close, error, interpreted, random_mass, random_state
 from test_coupled import gripper
 

@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 
 import sharnir as sh
 from sharnir.backends import compiled_programs
-from sharnir.backends.llvm.runner import GraphRunner
+from sharnir.backends.llvm.graph_runner import GraphRunner
 from sharnir.simulation.systems import straight_line
 from work import counted
 

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 
 import sharnir as sh
 from sharnir.model.visual import Visual
-from sharnir.viewer import mesh_files
+from sharnir.viewer import visuals
 from sharnir.viewer.build import scene_of
 from sharnir.viewer.visuals import drawn_visuals, inertia_box
 
@@ -159,7 +159,7 @@ def test_a_file_is_read_again_only_after_it_has_changed(bar, tmp_path, monkeypat
     trimesh.creation.box((1, 1, 1)).export(tmp_path / "b.stl")
     bar.add_visual("bar", tmp_path / "b.stl")
     first = drawn_visuals(bar)[0][0].geometry
-    monkeypatch.setattr(mesh_files, "_pieces", None)
+    monkeypatch.setattr(visuals, "_pieces", None)
     assert drawn_visuals(bar)[0][0].geometry is first
     monkeypatch.undo()
     trimesh.creation.icosphere(1).export(tmp_path / "b.stl")
@@ -250,7 +250,7 @@ def test_robots_have_all_their_meshes(name):
     m = sh.load(robot_files()[name])
     drawn, notes = drawn_visuals(m)
     files = {v.path for v in m.visuals if v.role == "visual" and v.path is not None}
-    assert (len(drawn), sum(mesh_files.read_mesh(path).triangles for path in files)) == ROBOTS[name] and not notes
+    assert (len(drawn), sum(visuals.read_mesh(path).triangles for path in files)) == ROBOTS[name] and not notes
     assert sum(len(g.faces) for g in {one.geometry for one in drawn}) < 300_000
 
 

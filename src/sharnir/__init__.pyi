@@ -45,8 +45,8 @@ from .io.foreign_coordinates import to_mujoco as to_mujoco
 from .io.foreign_coordinates import to_pinocchio as to_pinocchio
 from .io.ground import Ground as Ground
 from .io.ground import add_ground as add_ground
+from .io.ground import mesh_points as mesh_points
 from .io.load import load as load
-from .io.mesh_points import mesh_points as mesh_points
 from .io.native import dumps as dumps
 from .io.native import loads as loads
 from .model.constraints import Constraint as Constraint

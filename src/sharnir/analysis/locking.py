@@ -11,8 +11,7 @@ from ..dynamics import Dynamics
 from ..equations.rows.constraint_table import Numbers
 from ..errors import FlexibilityWarning
 from ..model.flexible import FlexibleBeam
-from .tangent import rate_matrix
-from .tangent_space import DEPENDENT, UNDECIDED, Rows
+from .tangent_space import DEPENDENT, UNDECIDED, Rows, rate_matrix
 
 
 def warn_of_locking(d: Dynamics, t: float, *positions: np.ndarray, parameters: Numbers = (), stacklevel: int = 3) -> None:

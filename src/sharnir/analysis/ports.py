@@ -14,7 +14,7 @@ from ..model.model import Model
 from ..model.motion import Motion
 from ..model.references import is_name_in, listed_names
 from ..trace import Expression, Graph, Number, call_traced, check_numbers
-from .gradients import Gradients, gradients
+from .vector_field import Gradients, gradients
 
 WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 """Force and moment on a body at its origin, in its axes, as in `Dynamics`."""

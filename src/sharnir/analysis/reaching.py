@@ -20,7 +20,7 @@ from ..errors import AssemblyError, SingularError
 from .bounded_step import bounded_step
 from .limits import Limits
 from .starts import START_CLOSING, STEP_CLOSING
-from .tangent import rate_matrix
+from .tangent_space import rate_matrix
 from .targets import Target
 
 MAX_ITERATIONS = 100

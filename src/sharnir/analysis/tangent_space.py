@@ -12,12 +12,23 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr
 
+from ..dynamics import Dynamics
 from ..equations.rows.constraint_table import ConstraintTable, Numbers
 from ..errors import MethodError, SingularError, brief, choices
 from ..model.model import Model
 from ..model.references import is_name_in, listed_names
 from ..reporting.formats import plural
 
+
+# --- the matrix N of q̇ = N v + n: how coordinates follow small motions given as speeds
+def rate_matrix(d: Dynamics, q: np.ndarray, t: float) -> np.ndarray:
+    """N(q) (nq, nv)."""
+    n = d.model.nv
+    rates = d.rates(q, np.concatenate([np.eye(n), np.zeros((1, n))]), t)
+    return (rates[:-1] - rates[-1]).T
+
+
+# --- tangent space
 DEPENDENT = 1e-9
 """Singular values of the constraint rows, scaled, below this are zero: a row depends on the others."""
 UNDECIDED = 1e-6

@@ -104,7 +104,7 @@ class CompiledPrograms:
 
                 return ReportRunner(self.structure, grouped_forces(self.structure, self.store), tuple(outputs))
             return LoopRunner(program, self.structure, constant, outputs, store=self.store)
-        from .llvm.runner import LLVMRunner
+        from .llvm.graph_runner import LLVMRunner
 
         limit = self.limit if self.requested == "auto" else None
         traced = self.traced.get((program.name, tuple(outputs))) if set(constant) == set(self.no_wrench) else None

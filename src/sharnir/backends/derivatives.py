@@ -19,10 +19,9 @@ from ..trace import GraphTooLarge
 from .compiled_programs import CompiledPrograms, is_large
 from .differentiated import add_forces, derivatives_by_graph, derivatives_by_kernels
 from .force_derivatives import COLUMNS, ForceSlopes
-from .interpreted import GraphInterpreter
-from .llvm.runner import GraphRunner
+from .llvm.graph_runner import GraphRunner
 from .runner import Runner
-from .traced import TracedProgram
+from .traced import GraphInterpreter, TracedProgram
 
 LIMIT = 36_000
 """Nodes of a graph beyond which loops take over. More than for other questions, because a call does more: forward derivatives

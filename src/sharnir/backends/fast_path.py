@@ -13,7 +13,7 @@ import numpy as np
 
 from ..dialect.jit import host_lanes
 from ..dialect.native import Native
-from .llvm.runner import GraphRunner
+from .llvm.graph_runner import GraphRunner
 from .runner import Runner, empty_outputs
 
 _TEMPLATE = """

@@ -18,7 +18,7 @@ from ..dialect.jit import host_lanes
 from ..dialect.kernels.rows import Copied, Gathered, Scattered, copy_rows, gather, scatter
 from ..dialect.native import Loop, Native, address
 from ..model.forces.groups import Group, joined
-from .llvm.runner import GraphRunner
+from .llvm.graph_runner import GraphRunner
 from .traced import TracedProgram
 
 FEW, MAX_LENGTH = 4, 2_000

@@ -15,7 +15,7 @@ from ..dialect.arithmetic import STEPPING
 from ..dialect.cache import Cache
 from ..dialect.kernels.tasks import NEXT, PATIENCE, Tasks, help_leader, lead
 from ..dialect.native import Loop, Native, calls
-from .llvm.runner import pool_of
+from .llvm.graph_runner import pool_of
 
 LINGER = 20_000
 """How often an idle helper looks for work before it leaves: some 0.2 ms, so that it need not be called for every evaluation

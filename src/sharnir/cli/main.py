@@ -19,9 +19,8 @@ from typing import Any, NoReturn
 
 from .. import __version__
 from ..errors import SharnirError, suggestion
-from .argument_types import at_least, not_zero, number, port, positive
 from .streams import readable
-from .usage import INTERRUPTED, UsageError
+from .usage import INTERRUPTED, UsageError, at_least, not_zero, number, port, positive
 
 
 class Parser(ArgumentParser):

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..errors import SingularError
-from ..model.constraints.base import Constraint
+from ..model.constraints.constraint_element import Constraint
 from ..model.motion import Motion
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, call_traced, check_numbers, tangent

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from ..errors import MethodError
 from ..model.joints import Ball, Compound, ConstraintJoint, CustomJoint, Free, Joint, Weld
 from ..model.joints.axes import AxisJoint
-from ..model.joints.base import ElementaryMotion
 from ..model.joints.elastic import Elastic
+from ..model.joints.joint_type import ElementaryMotion
 from ..model.joints.segments import trace_drive
 from ..model.pose import Pose, unit_axis
 from ..trace import Expression

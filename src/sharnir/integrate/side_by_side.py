@@ -1,4 +1,4 @@
-"""Many runs of one system side by side, each with its own steps: the lanes of kernels/lanes.py, fed by kernels/lane_scheduler.py."""
+"""Many runs of one system side by side, each with its own steps: the lanes of kernels/lanes.py, which lane_scheduler.py feeds."""
 
 from __future__ import annotations
 

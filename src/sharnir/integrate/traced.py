@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.llvm.runner import GraphRunner
+from ..backends.llvm.graph_runner import GraphRunner
 from ..backends.traced import TracedProgram
 from ..dialect.cache import Cache
 from ..dialect.jit import host_lanes

@@ -3,20 +3,124 @@ to move and few constraints; and the reasons in words. Where these say nothing, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from ..errors import ModelError
+import numpy as np
+
+from ..errors import ModelError, no_such
+from ..kernels.joint_stage import BALL, FREE, GIVEN
 from ..reporting.formats import plural
 from ..trace import is_zero
 from .body import Body
-from .carried_mass import idle_ends
 from .constraints import Constraint
 from .forces import Force
-from .joints import Free, Joint
+from .joints import Free, Joint, Weld
+from .joints.joint_type import ElementaryMotion
 from .loop_cuts import IDLE
 from .placed_joint import PlacedJoint, by_type
+from .pose import Pose
+from .references import is_name_in, pair
 from .topology import Tree, path
+from .values import check_name
 
+if TYPE_CHECKING:
+    from .model import Model
+
+
+# --- whether a joint moves mass in all its freedoms where one body is all that it carries: a hinge through a point mass does not
+NOTHING = 1e-12
+"""An inertia, relative to the largest that the joint might have with such a body."""
+
+
+def idle_ends(bodies: Sequence[Body], joints: Sequence[PlacedJoint]) -> list[tuple[bool, bool]]:
+    """Of every joint: whether some motion of it moves nothing where its parent, or its child, is all that it carries. At neutral
+    coordinates; what depends on parameters, and joints of the user's own, are taken to move mass. Empty where none is idle."""
+    found: dict[object, bool] = {}  # large models have many equal bodies and joints
+
+    def once(key: tuple[object, ...], find: Callable[[], bool]) -> bool:
+        if key not in found:
+            found[key] = find()
+        return found[key]
+
+    def is_hollow(body: Body) -> bool:
+        plain = all(type(x) is float for x in (body.mass, *body.com, *body.inertia))
+        return plain and once((body.mass, body.inertia), lambda: not body.is_solid)
+
+    hollow = {body.name: body for body in bodies if is_hollow(body)}
+    if not hollow:
+        return []
+
+    def at_end(end: str, joint: PlacedJoint, at: Pose) -> bool:
+        body = hollow.get(end)
+        if body is None:
+            return False
+        return once((body.mass, body.com, body.inertia, *joint.motions, at), lambda: _is_idle(body, joint.motions, at))
+
+    out = [(at_end(j.parent, j, j.at), at_end(j.child, j, j.child_at)) for j in joints]
+    return out if any(map(any, out)) else []
+
+
+def _is_idle(body: Body, motions: Sequence[ElementaryMotion], at: Pose) -> bool:
+    columns = _columns(motions, at, np.array(body.com))
+    if not columns:
+        return False
+    V, W = (np.array(x) for x in zip(*columns, strict=True))
+    J, reach = body.inertia_matrix(), np.square([*body.com, *at.position]).sum()
+    inertia = np.linalg.eigvalsh(body.mass * V @ V.T + W @ J @ W.T)
+    largest = max(inertia[-1], np.square(W).sum() * (body.mass * reach + np.trace(J)))  # where rounding is all there is
+    return bool(inertia[0] <= NOTHING * largest)
+
+
+def _columns(motions: Sequence[ElementaryMotion], at: Pose, com: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Velocity of the centre of mass and angular velocity at unit speed in each freedom, in the body, where the joint is at `at`;
+    an empty list where they are not plain numbers."""
+    out, here = list[tuple[np.ndarray, np.ndarray]](), at
+    for motion in motions:
+        if motion.placement is not None:
+            here = here @ motion.placement
+        if motion.kind == GIVEN and motion.given is not None:
+            return []
+        numbers = (*here.position, *here.rotation.entries, motion.turn, motion.slide)
+        if not all(isinstance(x, (float, int)) for x in numbers):
+            return []
+        axes, arm = np.array(here.rotation.entries, dtype=float).reshape(3, 3).T, com - np.array(here.position)
+        if motion.kind == FREE:
+            out += [(axis, np.zeros(3)) for axis in axes]
+        if motion.kind in (BALL, FREE):
+            out += [(np.cross(axis, arm), axis) for axis in axes] if motion.nv else []
+        elif motion.nv:
+            axis = axes[2]
+            out.append((motion.slide * axis + motion.turn * np.cross(axis, arm), motion.turn * axis))
+    return out
+
+
+# --- A loop closed by splitting a body instead of cutting a joint: `Model.split`
+def split(model: Model, joint: str) -> None:
+    """The child of the joint becomes two halves of half the mass; the joint carries the second, a cut weld ties them."""
+    places = model._joint_names
+    if not is_name_in(places, joint):
+        raise ModelError(no_such("joint", joint, places))
+    placed = model._joints[places[joint]]
+    body = next((k for k, b in enumerate(model._bodies) if b.name == placed.child), None)
+    if body is None:
+        raise ModelError(f"cannot split at {joint!r}: its child is the ground; name the joint the other way round")
+    whole = model._bodies[body]
+    if whole.flexible is not None or whole.name in model._deformations.values():
+        raise ModelError(f"cannot split at {joint!r}: its child {whole.name!r} is flexible; split where it is rigid")
+    half = replace(whole, mass=0.5 * whole.mass, inertia=tuple(0.5 * x for x in whole.inertia))
+    other, tie = check_name(f"{whole.name} (half of {joint})", "body"), check_name(f"{joint} tie", "joint")
+    model._bodies[body] = half
+    model._bodies.append(replace(half, name=other))
+    model._body_names.add(other)
+    moved = model._joints[places[joint]] = replace(placed, child=other, cut=False)
+    model._joined.pop(pair(placed.parent, placed.child), None)
+    model._joined[pair(placed.parent, other)] = moved
+    model.add_joint(tie, Weld(), whole.name, other, cut=True)
+
+
+# --- cuts
 KEPT, FLOAT, ORDINARY = -1, IDLE, IDLE + 1
 """Ranks: of joints that are never cut; of floats, which are if no other joint will do; of others, to which their freedoms are
 added. One whose cut leaves a joint without mass to move comes before floats."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..kernels import algebra
 from ..kernels.joint_stage import GIVEN, Joints
 from ..types import FloatArray, IntArray
-from .joints.base import ElementaryMotion
+from .joints.joint_type import ElementaryMotion
 from .parametric import array_of, constant_entries
 from .pose import Pose
 

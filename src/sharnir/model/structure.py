@@ -16,11 +16,11 @@ from ..trace import Expression, Number, ParameterGraph
 from ..types import FloatArray, IntArray
 from .deformation import Deformation, inertia_values, is_held, place_motion, values_before_inertia
 from .elimination import Block, shared_unknowns, sizes_of
-from .forces.states import declared_states
+from .forces.force_states import declared_states
 from .forces.table import ForceTable
 from .joint_rows import JointRows, distinct, joint_rows
-from .joints.base import ElementaryMotion, fixed
 from .joints.elastic import Elastic
+from .joints.joint_type import ElementaryMotion, fixed
 from .mass_properties import mass_properties
 from .parametric import ParametricData, array_of, constant_entries, floats, separated
 from .pose import Pose, Rotation

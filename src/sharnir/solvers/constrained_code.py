@@ -13,7 +13,7 @@ import numpy as np
 
 from ..backends.compiled_programs import BODIES
 from ..backends.link import relink
-from ..backends.llvm.runner import GraphRunner
+from ..backends.llvm.graph_runner import GraphRunner
 from ..backends.traced import TracedProgram
 from ..equations.motion.constrained import LIMIT, ConstrainedEquations
 from ..equations.rows.evaluation import with_bodies

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..backends.derivatives import derivative_runner
 from ..backends.fast_path import FastPath, fast_path
-from ..backends.llvm.runner import GraphRunner
+from ..backends.llvm.graph_runner import GraphRunner
 from ..backends.loops import LoopRunner
 from ..backends.runner import Runner
 from ..errors import MethodError, brief, unknown

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..backends.compiled_programs import BODIES
-from ..backends.interpreted import GraphInterpreter
-from ..backends.llvm.runner import GraphRunner
-from ..backends.traced import TracedProgram
+from ..backends.llvm.graph_runner import GraphRunner
+from ..backends.traced import GraphInterpreter, TracedProgram
 from ..equations.rows.differentiated import differentiated, differentiated_along
 from ..errors import MethodError
 from ..trace import Graph, GraphTooLarge

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..errors import AssemblyError, SingularError, StateError, brief, no_such
 from ..model.constraints import Rolling
 from ..model.joints.elastic import Elastic
 from ..model.model import Model
-from ..model.pose import Pose, unit_axis
+from ..model.pose import Pose, Rotation, unit_axis
 from ..model.references import listed_names
 from ..model.states import check_model, check_state
 from ..simulation.results.result import Result
@@ -25,12 +26,51 @@ from .contacts import floor_heights
 from .elements import axes_parts, constraint_parts, force_parts
 from .flexible import flexible_parts
 from .glyphs import joint_parts
-from .ground import ground_parts
-from .outline import FEW, Outline, corners, index, outline
-from .scene import GROUND, LAYERS, SHOWN, Line, Part, Scene, Span
-from .solids import sphere
+from .outline import FEW, Outline, corners, index, matrix, outline
+from .scene import GROUND, LAYERS, SHOWN, Colour, Line, Part, Scene, Span
+from .solids import sphere, square
 from .visuals import Drawn, drawn_visuals
 
+# --- the ground under a mechanism, with a grid of round numbers
+FLOOR: Colour = (0.93, 0.94, 0.95, 1.0)
+GRID: Colour = (0.72, 0.75, 0.78, 1.0)
+TOUCHING, BELOW = 0.003, 0.04
+"""In sizes of the mechanism: what is no deeper stands on the floor; how far else the floor is below, so that it cuts no joint."""
+LINES = 10
+"""On either side of the middle."""
+
+
+def ground_parts(
+    low: FloatArray, high: FloatArray, up: FloatArray, size: float, known: float | None = None
+) -> Iterator[Part | Line]:  # fmt: skip
+    """A floor at the height that is known; else through the origin where nothing goes below it, else below everything."""
+    rotation = Rotation.align_z(up.tolist())
+    axes = np.asarray(rotation.matrix, dtype=float)
+    corner = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]) @ axes
+    lowest = corner[:, 2].min()
+    usual = 0.0 if -TOUCHING * size <= lowest <= size else lowest - BELOW * size
+    height = usual if known is None else known
+    step = round_number(max(np.ptp(corner[:, 0]), np.ptp(corner[:, 1]), 0.5 * size) / LINES)
+    middle = np.round(0.5 * (corner[:, :2].min(axis=0) + corner[:, :2].max(axis=0)) / step) * step
+    half = LINES * step
+    centre = axes @ np.array([*middle, height])
+    floor = matrix(Pose((centre - up * 2e-3 * size).tolist(), rotation), (2 * half, 2 * half, 1.0))
+    yield Part("ground", "ground", square(), FLOOR, GROUND, floor)
+    for k in range(-LINES, LINES + 1):
+        for across in (0, 1):
+            ends = np.array([[*middle, height]] * 2)
+            ends[:, across] += k * step
+            ends[:, 1 - across] += (-half, half)
+            yield Line(f"grid, {step:g} m", "ground", ends @ axes.T, GRID)
+
+
+def round_number(x: float) -> float:
+    """1, 2 or 5 times a power of ten, not less than x."""
+    power = 10.0 ** math.floor(math.log10(x))
+    return float(next(k for k in (1, 2, 5, 10) if k * power >= x * (1 - 1e-9)) * power)
+
+
+# --- build
 TRACE = 2000
 """Points of the path of a point: more cannot be seen."""
 

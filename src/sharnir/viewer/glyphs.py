@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..kernels import joint_stage as stage
-from ..model.joints.base import ElementaryMotion
+from ..model.joints.joint_type import ElementaryMotion
 from ..model.placed_joint import PlacedJoint
 from ..model.pose import Pose
 from ..types import FloatArray

@@ -1,6 +1,6 @@
 """Double-double arithmetic, in the dialect: a number is the sum of two doubles (high, low), 32 digits in all.
 
-Interpreted as it stands; compiled, bit for bit the same, and called wherever other code computes in double-double (double_double_code.py).
+Interpreted as it stands; compiled, bit for bit the same, and called wherever other code computes in double-double.
 Errors are some 1e-31 of the result.  `start` is the result to double precision, which one step of
 Newton's method then doubles.  Dekker 1971; Hida, Li, Bailey 2001
 """

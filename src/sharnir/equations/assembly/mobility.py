@@ -2,22 +2,67 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import qr
 from scipy.sparse import csr_array, diags_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
 from ...model.mobility import Mobility
 from ...model.model import Model
 from ...model.states import check_state
 from ..rows.constraint_table import ConstraintTable, table_of
-from ..rows.sparse_rank import independent_rows
 from .fixed_coordinates import held_coordinates
 from .loop_closure import AtParameters, Closure
 
+# --- the rank of a sparse matrix, row by row: Givens' rotations on columns in an order of small bandwidth
+NEGLIGIBLE = 0.1
+"""Entries below this part of the tolerance are zeros: rounding must not decide in which column a row begins."""
+
+
+def independent_rows(A: csr_array, tolerance: float) -> np.ndarray:
+    """For every row, normalized by the caller, whether it is independent of the rows before it: of its part that these do not
+    cancel more than `tolerance` is left."""
+    pattern = csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
+    order = reverse_cuthill_mckee((pattern.T @ pattern).tocsr(), symmetric_mode=True)
+    place = np.empty(A.shape[1], dtype=np.int64)
+    place[order] = np.arange(A.shape[1])
+    triangle: dict[int, np.ndarray] = {}
+    independent = np.zeros(A.shape[0], dtype=bool)
+    for k in range(A.shape[0]):
+        own = slice(int(A.indptr[k]), int(A.indptr[k + 1]))
+        columns, values = place[A.indices[own]], A.data[own]
+        if len(columns):
+            first = int(columns.min())
+            row = np.zeros(int(columns.max()) - first + 1)
+            row[columns - first] = values
+            independent[k] = _rotated_in(triangle, row, first, tolerance)
+    return independent
+
+
+def _rotated_in(triangle: dict[int, np.ndarray], row: np.ndarray, first: int, tolerance: float) -> bool:
+    """Whether anything is left of a row, which begins in column `first`, for a new row of the triangle."""
+    while np.abs(row).max(initial=0.0) > tolerance:
+        x = float(row[0])
+        if abs(x) > NEGLIGIBLE * tolerance:
+            above = triangle.get(first)
+            if above is None:
+                triangle[first] = row
+                return True
+            n = max(len(row), len(above))
+            above, row = (np.concatenate([y, np.zeros(n - len(y))]) if len(y) < n else y for y in (above, row))
+            size = math.hypot(float(above[0]), x)
+            c, s = float(above[0]) / size, x / size
+            triangle[first], row = c * above + s * row, c * row - s * above
+        row, first = row[1:], first + 1
+    return False
+
+
+# --- mobility
 ZERO = 1e-8
 """Of a row, relative to its own length, after elimination of the others: a dependent row."""
 AWAY, TRIED = (0.3, 0.1, 0.03, 0.01), 3

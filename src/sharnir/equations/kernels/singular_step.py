@@ -12,6 +12,9 @@ near the state is to a singular position: s = 1/sigma^2.  docs/theory/loops.md
     DEGENERATE          and states are not projected any more
 """
 
+from typing import NamedTuple
+
+from ...dialect.arrays import Array
 from ...dialect.ops import sqrt
 from .singular_state import (
     AFTER,
@@ -164,3 +167,21 @@ def jacobian(p):
             p.J[j, i] = (p.DX[i] - p.held[i]) / step
     copied(p.start, p.X)
     return 0
+
+
+# --- how near to a singular position runs side by side have come, in the dialect: for every lane at once
+class Usual(NamedTuple):
+    """The same for all lanes."""
+
+    usual: Array["m"]  # pivots of a usual position; 0 of rows that do not count
+
+
+class Approach(NamedTuple):
+    pivots: Array["m"]  # inverse pivots
+    near: Array[1]  # the largest s so far, relative to FAR: above 1 a run is near
+
+
+def approach(u, a):
+    """After an evaluation."""
+    for i in range(u.usual.shape[0]):
+        a.near[0] = max(a.near[0], u.usual[i] * a.pivots[i] / FAR)

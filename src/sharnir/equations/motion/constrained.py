@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.compiled_programs import LIMIT as LIMIT_OF_LOOPS
-from ...backends.llvm.runner import GraphRunner
+from ...backends.llvm.graph_runner import GraphRunner
 from ...backends.traced import TracedProgram
 from ...dialect.arithmetic import STEPPING
 from ...dialect.cache import Cache

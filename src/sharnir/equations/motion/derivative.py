@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ...backends.compiled_programs import mark_large
-from ...backends.llvm.runner import GraphRunner
+from ...backends.llvm.graph_runner import GraphRunner
 from ...backends.traced import TracedProgram
 from ...dialect.cache import Cache
 from ...model.structure import Structure

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ModelError
-from ...model.constraints.base import Constraint
+from ...model.constraints.constraint_element import Constraint
 from ...model.forces.kinds import Kind, Signature, signature, symbols_for
 from ...model.forces.layout import Layout
 from ...model.forces.shape import Shape

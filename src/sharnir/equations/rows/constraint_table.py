@@ -12,11 +12,11 @@ import numpy as np
 
 from ...backends.compiled_programs import is_large
 from ...backends.fast_path import fast_single
-from ...backends.llvm.runner import GraphRunner
+from ...backends.llvm.graph_runner import GraphRunner
 from ...backends.traced import TracedProgram
 from ...dialect.jit import host_lanes
 from ...errors import AssemblyError, SingularError
-from ...model.constraints.base import Constraint
+from ...model.constraints.constraint_element import Constraint
 from ...model.model import Model
 from ...model.structure import Structure
 from ...trace import Expression, Graph, Number, Symbol, needed, tangent

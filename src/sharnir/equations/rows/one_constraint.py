@@ -9,8 +9,8 @@ import numpy as np
 
 from ...errors import ModelError, StateError, TraceError
 from ...kernels.algebra import add, cross, neg
-from ...model.constraints.base import Constraint
 from ...model.constraints.closing import ClosingJoint
+from ...model.constraints.constraint_element import Constraint
 from ...model.forces.layout import WIDTH
 from ...model.forces.shape import flow
 from ...model.joints.closing_rows import Row

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from ...kernels.joint_stage import FREE, SLIDE
-from ...model.constraints.base import Constraint
 from ...model.constraints.closing import ClosingJoint
+from ...model.constraints.constraint_element import Constraint
 from ...model.structure import Structure
 from ..assembly.least_motion import Rows, of_speeds
 from .one_constraint import ConstraintRow

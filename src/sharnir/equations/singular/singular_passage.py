@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.grouped import native_copy
-from ...backends.llvm.runner import GraphRunner
+from ...backends.llvm.graph_runner import GraphRunner
 from ...dialect.arithmetic import STEPPING
 from ...dialect.kernels.rows import Gathered, Scattered, gather, scatter
 from ...dialect.native import Loop, Native, calls, from_python

@@ -9,7 +9,7 @@ from ...errors import ModelError, known
 from ...kernels.algebra import ZERO3
 from ...model import constraints, forces, joints, shapes, surfaces
 from ...model import values as kinds
-from ...model.constraints.base import UserConstraint
+from ...model.constraints.constraint_element import UserConstraint
 from ...model.element import Element, element, element_field
 from ...model.formulas import SignalFormula, VectorFormula
 from ...model.pose import Axis, Pose, Rotation

@@ -9,7 +9,7 @@ from ...errors import ModelError
 from ...model import values as kinds
 from ...model.element import Element, element, element_field
 from ...model.flexible import FlexibleBeam, ModalBody, load_modal
-from ...model.flexible.fixed import NOT_NEGATIVE
+from ...model.flexible.flexible_body import NOT_NEGATIVE
 from ...model.flexible.tables import TableValue
 from ..meshes import MeshFinder
 from .faults import at

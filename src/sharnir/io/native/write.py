@@ -9,11 +9,11 @@ from typing import Any
 from ...errors import FormatError
 from ...model.body import Body, inertia_fault
 from ...model.constraints import Constraint
-from ...model.constraints.base import ConstraintElement
+from ...model.constraints.constraint_element import ConstraintElement
 from ...model.element import described
 from ...model.forces import Force
-from ...model.forces.base import ForceElement, UserForce
-from ...model.forces.states import AddedState
+from ...model.forces.force_element import ForceElement, UserForce
+from ...model.forces.force_states import AddedState
 from ...model.formulas import SignalFormula
 from ...model.model import Model, PlacedJoint
 from ...model.states import check_model

@@ -1,7 +1,7 @@
 """Constraints that are not joints of the tree: closing joints and other constraints. One per file."""
 
-from .base import Constraint, SpeedConstraint, UserConstraint
 from .closing import ClosingJoint
+from .constraint_element import Constraint, SpeedConstraint, UserConstraint
 from .distance import Distance
 from .gear import Gear
 from .rolling import Rolling

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from ...errors import ModelError
 from ...kernels.algebra import IDENTITY
 from ...trace import Number, has_parameters
-from ..forces.base import Numbers
+from ..forces.force_element import Numbers
 from ..joints.closing_rows import Row, turn_sense, welded
 from ..pose import Pose, Rotation
-from .base import Constraint
+from .constraint_element import Constraint
 
 if TYPE_CHECKING:
     from ..model import PlacedJoint

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from ...errors import ModelError
 from ...trace import Number
 from ..element import element, element_field
-from ..forces.base import Numbers
+from ..forces.force_element import Numbers
 from ..joints.closing_rows import Row
 from ..values import ByName, Label, Scalar
-from .base import Constraint, ConstraintElement
+from .constraint_element import Constraint, ConstraintElement
 
 if TYPE_CHECKING:
     from ..motion import Motion

@@ -11,7 +11,7 @@ from ..element import element, element_field
 from ..joints.closing_rows import Row
 from ..pose import Axis, Pose, unit_axis
 from ..values import AxisValue, Label, Name, Scalar, Vector
-from .base import ConstraintElement
+from .constraint_element import ConstraintElement
 
 if TYPE_CHECKING:
     from ..motion import Motion

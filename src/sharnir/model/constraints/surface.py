@@ -12,7 +12,7 @@ from ..element import element, element_field
 from ..joints.closing_rows import Row
 from ..pose import Pose
 from ..values import Function, Label, Name, Vector
-from .base import ConstraintElement
+from .constraint_element import ConstraintElement
 
 if TYPE_CHECKING:
     from ..motion import Motion

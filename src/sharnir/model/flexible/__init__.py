@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from .archive import load_modal
-from .base import Flexible, Shapes
 from .beam import FlexibleBeam
+from .flexible_body import Flexible, Shapes
 from .integrals import Integrals, Points
 from .modal import ModalBody
 from .sections import Circle, ISection, OwnSection, Rectangle, Section, Tube

@@ -14,11 +14,9 @@ from ...types import FloatArray
 from ..element import element, element_field
 from ..values import Choice, Fault, Flag, Kind, OneOf, ScalarOrVector, Vector, Whole, expected
 from . import series
-from .base import Flexible
 from .beam_modes import ENDS, Family
 from .beam_shapes import BeamShapes, Lines, check_station, integrate
-from .damping import damping_matrix
-from .fixed import NOT_NEGATIVE, POSITIVE
+from .flexible_body import NOT_NEGATIVE, POSITIVE, Flexible, damping_matrix
 from .integrals import without_noise
 from .sections import SECTIONS, Section
 

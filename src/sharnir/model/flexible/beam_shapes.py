@@ -12,8 +12,8 @@ from ...errors import ModelError
 from ...trace import Number, Symbol
 from ...types import FloatArray
 from . import series
-from .base import Rows, Shapes
 from .beam_modes import Family
+from .flexible_body import Rows, Shapes
 from .integrals import Integrals, read_only
 from .sections import Section
 

@@ -14,9 +14,7 @@ from ...types import FilePath, FloatArray
 from ..body import Body
 from ..element import element, element_field
 from ..values import ByName, ScalarOrVector, Vector
-from .base import Flexible, Rows, Shapes
-from .damping import damping_matrix
-from .fixed import NOT_NEGATIVE, POSITIVE, FixedScalar
+from .flexible_body import NOT_NEGATIVE, POSITIVE, FixedScalar, Flexible, Rows, Shapes, damping_matrix
 from .integrals import Integrals, skew
 from .tables import IntegralsValue, Table, TableValue, second_moments
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import ModelError
 from ..element import Element, element, element_field
-from .fixed import POSITIVE
+from .flexible_body import POSITIVE
 
 ZETA_5 = 1.0369277551433699
 Outline = list[tuple[float, float]]

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...types import FloatArray
 from ..values import Fault, Kind, Vector, expected, shown
-from ..values.base import listed, within
-from .fixed import FixedScalar
+from ..values.kind import listed, within
+from .flexible_body import FixedScalar
 from .integrals import Integrals
 
 Table = tuple[tuple[float, ...], ...]

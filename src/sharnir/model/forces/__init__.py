@@ -2,13 +2,13 @@
 
 from ..motion import Motion
 from .actuator import Actuator
-from .base import Force, UserForce
 from .bristle_friction import BristleFriction
 from .brush_tyre import BrushTyre
 from .bushing import Bushing
 from .contact import Contact
 from .dc_motor import DCMotor
 from .drag import Drag
+from .force_element import Force, UserForce
 from .friction import JointFriction
 from .gravity import PointGravity
 from .hydraulic_cylinder import HydraulicCylinder

@@ -13,7 +13,7 @@ from ..element import element, element_field
 from ..motion import Motion
 from ..pose import Pose
 from ..values import HERE, Choice, Function, Label, Name, OneOf, PoseValue, Rows, Scalar, Vector
-from .base import ForceElement, value_of
+from .force_element import ForceElement, value_of
 from .muscle import Muscle
 from .path import POINT, POINTS, TERM, TERMS, Path
 

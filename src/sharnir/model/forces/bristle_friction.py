@@ -11,7 +11,7 @@ from ...trace.functions import exp, maximum, minimum, select, sin
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Name, Scalar
-from .base import ForceElement, Numbers
+from .force_element import ForceElement, Numbers
 
 ELASTIC = 0.7
 """Share of the sliding force up to which bristles only bend: nothing slips, however long or often the load acts."""

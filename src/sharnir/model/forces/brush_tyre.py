@@ -6,7 +6,7 @@ from ...trace import Number
 from ...trace.functions import maximum, select, sqrt
 from ..element import element, element_field
 from ..values import Scalar
-from .base import Numbers
+from .force_element import Numbers
 from .tyre import POSITIVE, Slip, Tyre
 
 TINY = 1e-9

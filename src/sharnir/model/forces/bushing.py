@@ -14,7 +14,7 @@ from ..element import element, element_field
 from ..motion import Motion
 from ..pose import Pose, Rotation
 from ..values import HERE, Label, Matrix, Name, PoseValue
-from .base import ForceElement, Numbers
+from .force_element import ForceElement, Numbers
 from .joint_spring import moment_of_turn, rotation_vector
 
 MATRIX = Matrix(((), (6,), (6, 6)))

@@ -17,10 +17,10 @@ from ..pose import Pose
 from ..shapes import Box, Capsule, Cylinder, Sphere, Torus
 from ..surfaces import HeightFunction, Plane, Points
 from ..values import Choice, Label, Name, OneOf, Scalar
-from .base import ForceElement, Numbers
 from .contact_distance import Surface, surface_of
-from .contact_normal import HUNT_CROSSLEY, KELVIN_VOIGT
+from .contact_laws import HUNT_CROSSLEY, KELVIN_VOIGT
 from .contact_points import Ball, Bar, Ring, Touch
+from .force_element import ForceElement, Numbers
 
 if TYPE_CHECKING:
     from ..structure import Structure

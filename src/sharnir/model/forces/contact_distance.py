@@ -11,7 +11,7 @@ from ..motion import Motion, Vector
 from ..pose import Pose
 from ..shapes import Box, Sphere
 from ..surfaces import HeightFunction, Plane
-from .base import Numbers
+from .force_element import Numbers
 
 NEWTON = 4
 """Steps to the nearest point of a height function: each doubles the digits."""

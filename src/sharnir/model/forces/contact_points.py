@@ -12,11 +12,9 @@ from ...trace import Number
 from ...trace.functions import maximum, minimum, select, sqrt
 from ..motion import Motion, Vector
 from ..shapes import Box, Sphere
-from .base import Force, Numbers
-from .contact_bristles import Patch, bristle_friction
 from .contact_distance import Surface
-from .contact_friction import sliding_friction, turning_friction
-from .contact_normal import KELVIN_VOIGT, normal_force
+from .contact_laws import KELVIN_VOIGT, Patch, bristle_friction, normal_force, sliding_friction, turning_friction
+from .force_element import Force, Numbers
 
 if TYPE_CHECKING:
     from .contact import Contact

@@ -11,7 +11,7 @@ from ...trace.functions import maximum, minimum
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import FunctionOrElement, Label, Name, Scalar
-from .base import ForceElement, Numbers, value_of
+from .force_element import ForceElement, Numbers, value_of
 from .pid import PID, UNITS
 
 

@@ -9,7 +9,7 @@ from ...trace.functions import select, sqrt
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Label, Name, Scalar, Vector
-from .base import ForceElement, Numbers
+from .force_element import ForceElement, Numbers
 
 
 @element("drag")

@@ -8,7 +8,7 @@ from ...trace.functions import exp, tanh
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Name, Scalar
-from .base import ForceElement, Numbers
+from .force_element import ForceElement, Numbers
 
 
 @element("joint-friction")

@@ -11,7 +11,7 @@ from ...trace.functions import sqrt
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Flag, Scalar, Vector
-from .base import Force, ForceElement, Numbers
+from .force_element import Force, ForceElement, Numbers
 
 if TYPE_CHECKING:
     from ..body import Body

@@ -11,11 +11,11 @@ import numpy as np
 from ...errors import ModelError
 from ...trace import Graph, Number, Symbol, call_traced
 from ..motion import Motion, Observed
-from .base import Force
+from .force_element import Force
+from .force_states import parts_of
 from .kinds import Kind, Signature, signature, symbols_for
 from .layout import Layout
 from .shape import Shape, TracedForce, rebuilt
-from .states import parts_of
 
 if TYPE_CHECKING:
     from ..structure import Structure

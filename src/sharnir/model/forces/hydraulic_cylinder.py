@@ -11,7 +11,7 @@ from ...trace.functions import maximum
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Elements, Label, Name, OneOf, Scalar, Vector
-from .base import ForceElement, Numbers
+from .force_element import ForceElement, Numbers
 from .hydraulics import Accumulator, Valve, compressed
 from .pid import UNITS as PID_UNITS
 from .spring_damper import line_between

@@ -12,7 +12,7 @@ from ...trace.functions import exp, log, maximum, minimum, power, select, sqrt
 from ..element import Element, element, element_field
 from ..motion import Motion
 from ..values import Choice, FunctionOrElement, Scalar
-from .base import value_of
+from .force_element import value_of
 from .pid import PID
 
 ATMOSPHERE = 101325.0

@@ -12,17 +12,42 @@ from ...kernels.algebra import add, cross, dot, scale
 from ...trace import Number, is_zero
 from ...trace.functions import atan2, cos, select, sin, sqrt
 from ..element import element, element_field
-from ..joints.base import DRIVEN_OPTIONS, Joint, OneOrMore, per_coordinate
+from ..joints.joint_type import DRIVEN_OPTIONS, Joint, OneOrMore, per_coordinate
 from ..motion import JointOptions, Motion
 from ..values import Function, Name, Scalar, ScalarOrVector
-from .base import Force, ForceElement, Numbers
-from .elasticity import Elasticity
+from .force_element import Force, ForceElement, Numbers
 
 if TYPE_CHECKING:
+    from ..deformation import Deformation
     from ..placed_joint import PlacedJoint
     from ..structure import Structure
 
 
+# --- the elastic forces of a flexible body
+class Elasticity(Force):
+    """Stiffness and structural damping: −K e − C ė on the elastic coordinates, which store ½ eᵀK e."""
+
+    def __init__(self, joint: str, deformation: Deformation) -> None:
+        self.joint = joint
+        self.stiffness, self.damping = deformation.shapes.stiffness, deformation.shapes.damping
+
+    def joints(self) -> Sequence[str]:
+        return (self.joint,)
+
+    def act(self, on: Motion) -> Number:
+        e, rates = on.coordinates(self.joint), on.speeds(self.joint)
+        pull = _times(self.stiffness, e)
+        drag = _times(self.damping, rates)
+        on.torque(self.joint, [-(p + d) for p, d in zip(pull, drag, strict=True)])
+        return 0.5 * sum((p * x for p, x in zip(pull, e, strict=True)), 0.0)
+
+
+def _times(K: np.ndarray, x: Sequence[Number]) -> list[Number]:
+    """K x, without the entries that are zero."""
+    return [sum((k * y for k, y in zip(row, x, strict=True) if k), 0.0) for row in K.tolist()]
+
+
+# --- joint spring
 @element("joint-spring")
 class JointSpring(ForceElement):
     """Spring and damper on the coordinates of a joint: τ = −stiffness·(x − rest) − damping·ẋ, or `law(x, v)` in its place.

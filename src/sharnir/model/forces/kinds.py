@@ -9,7 +9,7 @@ import numpy as np
 
 from ...trace import Graph, Symbol, has_parameters, is_parametric, is_zero
 from ..motion import Motion, Observed, OneCoordinate
-from .base import Numbers
+from .force_element import Numbers
 from .layout import WIDTH, Layout
 from .shape import Shape
 

@@ -10,7 +10,7 @@ from ...trace import Number
 from ...trace.functions import atan, exp, maximum, minimum, sin, sqrt
 from ..element import element, element_field
 from ..values import Vector
-from .base import Numbers
+from .force_element import Numbers
 from .tyre import POSITIVE, Slip, Tyre
 
 LATERAL = (1.30, -22.1, 1011.0, 1078.0, 1.82, 0.208, 0.0, -0.354, 0.707, 0.028, 0.0, 14.8, 0.022, 0.0)

@@ -10,7 +10,7 @@ from ...trace.functions import maximum, minimum, tanh
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Flag, Function, Name, Scalar
-from .base import ForceElement, Numbers, value_of
+from .force_element import ForceElement, Numbers, value_of
 
 
 @element("motor")

@@ -11,7 +11,7 @@ from ...trace.functions import maximum, minimum, select
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Choice, Function, Label, Name, Scalar
-from .base import ForceElement, Numbers, value_of
+from .force_element import ForceElement, Numbers, value_of
 
 FADE = 0.01
 """Clamping: integration has faded out where the demand is this share of the limit beyond it."""

@@ -10,7 +10,7 @@ from ...trace.functions import maximum, select
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Name, Scalar
-from .base import ForceElement, Numbers
+from .force_element import ForceElement, Numbers
 
 
 @element("joint-stop")

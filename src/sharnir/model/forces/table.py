@@ -11,7 +11,7 @@ import numpy as np
 
 from ...trace import Expression, Number, Symbol
 from ..motion import Observed
-from .base import Force
+from .force_element import Force
 from .groups import grouped
 from .joint_spring import own_springs
 from .layout import Layout

@@ -9,7 +9,7 @@ from ...trace.functions import maximum, minimum
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Label, Rows, Scalar
-from .base import ForceElement
+from .force_element import ForceElement
 from .path import POINT, POINTS, TERM, TERMS, Path
 
 

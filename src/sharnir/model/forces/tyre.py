@@ -14,7 +14,7 @@ from ..element import element, element_field
 from ..motion import Motion
 from ..pose import Axis, unit_axis
 from ..values import AxisValue, Function, Label, Name, Scalar, Vector
-from .base import ForceElement, Numbers
+from .force_element import ForceElement, Numbers
 from .road import contact_point
 
 POSITIVE = Scalar(above=0.0)

@@ -9,7 +9,7 @@ from ...kernels.algebra import ZERO3
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Choice, Label, Name, Vector, VectorFunction
-from .base import ForceElement, Numbers, value_of
+from .force_element import ForceElement, Numbers, value_of
 
 
 @element("wrench")

@@ -1,10 +1,10 @@
 """Joint types."""
 
 from .axes import Cylindrical, Planar, Prismatic, Revolute, Screw, Translation, Universal
-from .base import Joint
 from .compound import Compound
 from .constraint import ConstraintJoint
 from .custom import CustomJoint
+from .joint_type import Joint
 from .quaternion import Ball, Free
 from .weld import Weld
 

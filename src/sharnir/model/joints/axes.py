@@ -11,8 +11,8 @@ from ...trace import Number, is_zero
 from ..element import element, element_field
 from ..pose import Axis, Pose, Rotation, unit_axis
 from ..values import AxisValue, Scalar
-from .base import ElementaryMotion, Joint, fixed
 from .closing_rows import Row, Z, across, angle_about, axis_sense, common_axis, no_shift, no_turn, turn_sense
+from .joint_type import ElementaryMotion, Joint, fixed
 from .segments import Segment, one_coordinate, trace_drive
 
 Step = tuple[str, Axis, float, float]

@@ -12,7 +12,7 @@ from ...trace import Number, is_zero
 from ..element import element, element_field
 from ..pose import Pose
 from ..values import HERE, Fault, Kind, name_fault, shown
-from .base import ElementaryMotion, Joint, OneOrMore, fixed, per_coordinate
+from .joint_type import ElementaryMotion, Joint, OneOrMore, fixed, per_coordinate
 from .segments import Segment
 
 Part = Joint | tuple[Joint, Pose]

@@ -15,8 +15,8 @@ from ..element import element, element_field
 from ..formulas import ConstraintFormula
 from ..pose import Pose, Rotation, quaternion_of
 from ..values import HERE, NamedFormula, PoseValue
-from .base import ElementaryMotion, Joint
 from .closing_rows import Row
+from .joint_type import ElementaryMotion, Joint
 from .segments import TWIST, Segment, pose_segment
 from .traced import motion_values
 

@@ -9,7 +9,7 @@ from ...errors import ModelError
 from ...kernels.joint_stage import GIVEN
 from ..element import element, element_field
 from ..values import Names, PoseFunction, Whole
-from .base import ElementaryMotion, Joint
+from .joint_type import ElementaryMotion, Joint
 from .traced import pose_expression
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...kernels.joint_stage import GIVEN
 from ..element import element
-from .base import ElementaryMotion, Joint
+from .joint_type import ElementaryMotion, Joint
 from .segments import Segment, one_coordinate
 
 if TYPE_CHECKING:

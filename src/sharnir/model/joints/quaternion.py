@@ -10,8 +10,8 @@ from ...kernels.joint_stage import BALL, FREE, GIVEN
 from ...trace import Number, is_zero
 from ..element import element
 from ..pose import Pose, Rotation
-from .base import ElementaryMotion, Joint
 from .closing_rows import Row, no_shift
+from .joint_type import ElementaryMotion, Joint
 from .segments import Segment, pose_segment
 from .traced import pose_expression
 

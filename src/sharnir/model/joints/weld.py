@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ...trace import Number
 from ..element import element
 from ..pose import Pose
-from .base import ElementaryMotion, Joint
 from .closing_rows import Row, turn_sense, welded
+from .joint_type import ElementaryMotion, Joint
 
 
 @element("weld")

@@ -4,13 +4,11 @@ The constructor of an element and the reader of the native format use the same c
 written in a file.
 """
 
-from .base import Fault, Kind, expected, of_kind, shown
-from .colours import ColourValue
 from .functions import DriveFunction, Function, FunctionOrElement, Item, Items, NamedFormula, PoseFunction, VectorFunction, Where
-from .places import AXES, HERE, AxisValue, PoseValue
+from .kind import Fault, Kind, expected, of_kind, shown
 from .scalars import Flag, Limits, Matrix, Places, Scalar, ScalarOrVector, Vector, Whole
-from .several import ByName, Elements, OneOf, Rows, State, Times
-from .words import Choice, ChoiceOrFunction, FilePath, Label, Name, Names, Text, check_name, name_fault
+from .several import AXES, HERE, AxisValue, ByName, Elements, OneOf, PoseValue, Rows, State, Times
+from .words import Choice, ChoiceOrFunction, ColourValue, FilePath, Label, Name, Names, Text, check_name, name_fault
 
 __all__ = [
     "AXES", "HERE", "AxisValue", "ByName", "Choice", "ChoiceOrFunction", "ColourValue", "DriveFunction", "Elements", "Fault",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...trace.table import Table
-from .base import Fault, Kind, expected, listed, shown, within
+from .kind import Fault, Kind, expected, listed, shown, within
 from .scalars import Scalar, Vector
 
 

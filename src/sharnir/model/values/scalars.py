@@ -9,7 +9,7 @@ from typing import Any
 
 from ...trace import at_values, has_parameters, is_parametric
 from ..pose import three_floats
-from .base import Fault, Kind, expected, listed, unwrapped, within
+from .kind import Fault, Kind, expected, listed, unwrapped, within
 
 COUNTS = {2: "two", 3: "three", 4: "four", 6: "six"}
 

@@ -7,8 +7,35 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ModelError, brief
-from .base import Fault, Kind, expected, listed, one_of, shown
+from .kind import Fault, Kind, expected, listed, one_of, shown
+from .scalars import Scalar
 
+# --- colours by name or by numbers
+EXAMPLES = "a colour such as 'orange', '#ff8800' or three or four numbers from 0 to 1"
+
+
+class ColourValue(Kind):
+    """Red, green, blue, opacity, each from 0 to 1; from three or four numbers, a name of CSS or "#rrggbb"."""
+
+    def check(self, value: Any) -> tuple[float, float, float, float]:
+        if isinstance(value, str):
+            from matplotlib.colors import to_rgba  # which knows the names
+
+            try:
+                r, g, b, a = to_rgba(value)
+            except ValueError:
+                raise expected(EXAMPLES, value) from None
+            return r, g, b, a
+        values = listed(value)
+        if values is None or len(values) not in (3, 4):
+            raise expected(EXAMPLES, value)
+        r, g, b, a = (Scalar(at_least=0.0).number(x, k) for k, x in enumerate([*values, 1.0][:4]))
+        if max(r, g, b, a) > 1.0:
+            raise expected(EXAMPLES, value)
+        return r, g, b, a
+
+
+# --- words
 LONGEST_NAME = 200
 UNWRITABLE = {"Cc": "a control character", "Cs": "a surrogate", "Zl": "a line separator", "Zp": "a paragraph separator"}
 """Categories of characters that some file format cannot hold in a name."""

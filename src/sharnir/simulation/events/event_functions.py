@@ -9,7 +9,7 @@ import numpy as np
 from ...backends.compiled_programs import CompiledPrograms
 from ...backends.grouped import GroupedCode
 from ...backends.grouped_forces import flat_motion
-from ...backends.llvm.runner import GraphRunner
+from ...backends.llvm.graph_runner import GraphRunner
 from ...backends.traced import TracedProgram
 from ...dialect.cache import Cache
 from ...dialect.native import Native

@@ -8,8 +8,8 @@ from typing import Any
 
 from ...integrate.trajectory import Event as Root
 from ...model.events import Event
-from ...model.forces.base import Force
-from ...model.forces.states import parts_of
+from ...model.forces.force_element import Force
+from ...model.forces.force_states import parts_of
 from ...model.motion import Motion
 from ...model.structure import Structure
 from ...trace.functions import minimum

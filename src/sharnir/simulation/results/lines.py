@@ -2,15 +2,114 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...analysis.force_units import unit_of_force
+from ...errors import StateError, brief
+from ...model.forces import SpringDamper
 from ...model.model import Model
 from ...model.placed_joint import PlacedJoint
+from ...model.pose import Pose
 from ...types import FloatArray
 
+if TYPE_CHECKING:
+    from .named_motion import NamedMotion
+
+
+# --- points of a mechanism by name: a body's origin, a point on it, a named frame, and one of their components
+_POINT = re.compile(r"@ ?\(([^)]*)\)$")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A point that moves."""
+
+    name: str
+    where: Any
+    """As `Dynamics.velocity` takes it: a body, or (body, Pose)."""
+    axis: str = ""
+    """One of x, y, z; "" for all."""
+
+    def motion(self, r: NamedMotion, order: int) -> FloatArray:
+        """(T, 3) in the world: position, velocity or acceleration."""
+        if order == 0:
+            return r.place(self.where)[1]
+        return (r.velocity_of if order == 1 else r.acceleration_of)(self.where)[..., :3]
+
+
+def place_names(model: Model) -> list[str]:
+    return [*(body.name for body in model.bodies), *model.frames]
+
+
+def place_named(model: Model, text: str) -> Place | None:
+    """ "piston", "piston.x", "piston@(0.1, 0, 0).y", "body piston", "frame tip.z"; None where nothing has that name.
+
+    A body comes before a frame of the same name.
+    """
+    if (place := _point(model, text)) is not None:
+        return place
+    head, dot, axis = text.rpartition(".")
+    if dot and axis in ("x", "y", "z") and (place := _point(model, head)) is not None:
+        return Place(place.name, place.where, axis)
+    return None
+
+
+def _point(model: Model, text: str) -> Place | None:
+    found = _POINT.search(text)
+    if found is None:
+        return _named(model, text)
+    base = _named(model, text[: found.start()].rstrip())
+    if base is None:
+        return None
+    try:
+        x, y, z = (float(word) for word in found[1].split(","))
+    except ValueError:
+        example = f"{base.name}@(0.1, 0, 0)"
+        raise StateError(f"a point is given by three numbers, such as {example}; got {brief(text)}") from None
+    body, at = base.where if isinstance(base.where, tuple) else (base.where, Pose())
+    return Place(f"{base.name}@({x:g}, {y:g}, {z:g})", (body, at @ Pose((x, y, z))))
+
+
+def _named(model: Model, text: str) -> Place | None:
+    bodies = {body.name for body in model.bodies}
+    for name in (text, text.removeprefix("body ")):
+        if name in bodies:
+            return Place(name, name)
+    for name in (text, text.removeprefix("frame ")):
+        if name in model.frames:
+            return Place(name, model.frames[name])
+    return None
+
+
+# --- springs between two points over time: length, and tension with its sign
+def spring_length(r: NamedMotion, spring: SpringDamper) -> FloatArray:
+    """(T,): the distance of its points."""
+    length: FloatArray = np.linalg.norm(_way(r, spring), axis=-1)
+    return length
+
+
+def spring_tension(r: NamedMotion, name: str, spring: SpringDamper) -> FloatArray:
+    """(T,): positive where it pulls its points together."""
+    body, toward = (spring.b, -1.0) if spring.b != "ground" else (spring.a, 1.0)
+    force = np.einsum("...ij,...j->...i", r.body_frame(body)[0], r.force(name)[body][..., :3])
+    way, length = _way(r, spring), spring_length(r, spring)
+    tension: FloatArray = toward * (force * way).sum(axis=-1) / np.where(length > 0.0, length, 1.0)
+    return tension
+
+
+def _way(r: NamedMotion, spring: SpringDamper) -> FloatArray:
+    """(T, 3): from one of its points to the other, in the world."""
+    a, b = (r.place((body, Pose(at)))[1] for body, at in ((spring.a, spring.at_a), (spring.b, spring.at_b)))
+    way: FloatArray = b - a
+    return way
+
+
+# --- lines
 WRENCH = ("F", "Fx", "Fy", "Fz", "M", "Mx", "My", "Mz")
 """A force and a moment: their magnitudes and components."""
 
@@ -46,3 +145,48 @@ def wrench(values: FloatArray, label: str, part: str) -> list[Line]:
         for name, x in zip(WRENCH, columns, strict=True)
         if part in ("", name)
     ]
+
+
+# --- lines of a flexible body by name: "deformation of arm@(1, 0, 0)", "resultants of arm@(0.5, 0, 0).moment_z"
+Quantity = Callable[["NamedMotion"], list[Line]]
+RESULTANTS = {"axial": "N", "torque": "N m", "moment_y": "N m", "moment_z": "N m", "shear_y": "N", "shear_z": "N"}
+
+
+def _flexible(model: Model, text: str) -> tuple[str, Place, tuple[float, ...]] | None:
+    """A flexible body and a point of it; None where the text names none."""
+    place = place_named(model, text)
+    if place is None:
+        return None
+    body, at = place.where if isinstance(place.where, tuple) else (place.where, Pose())
+    flexible = {b.name for b in model.bodies if b.flexible is not None}
+    return (body, place, tuple(map(float, at.position))) if body in flexible else None
+
+
+def deformation_lines(model: Model, text: str) -> Quantity | None:
+    """Components of the displacement of a point, in the axes of the body's frame."""
+    found = _flexible(model, text)
+    if found is None:
+        return None
+    body, place, point = found
+
+    def lines(r: NamedMotion) -> list[Line]:
+        moved, name = r.deformation(body, point), f"deformation of {place.name}"
+        return [Line(f"{name}.{axis}", "m", moved[..., k]) for k, axis in enumerate("xyz") if place.axis in ("", axis)]
+
+    return lines
+
+
+def resultant_lines(model: Model, text: str) -> Quantity | None:
+    """All, or one by its name after a dot, in the section of a beam at a point."""
+    head, _, part = text.rpartition(".")
+    found = _flexible(model, text) or (_flexible(model, head) if part in RESULTANTS else None)
+    if found is None or found[1].axis:
+        return None
+    body, place, point = found
+    shown = [part] if text.endswith(f").{part}") or text == f"{place.name}.{part}" else list(RESULTANTS)
+
+    def lines(r: NamedMotion) -> list[Line]:
+        values = r.resultants(body, point[0])
+        return [Line(f"{name} of {place.name}", RESULTANTS[name], values[name]) for name in shown]
+
+    return lines

@@ -18,11 +18,20 @@ from ...model.forces import SpringDamper
 from ...model.model import Model
 from ...model.motion import Observed
 from ...model.placed_joint import PlacedJoint
-from .deformation_lines import deformation_lines, resultant_lines
 from .joint_motion import Column, columns
-from .lines import WRENCH, Line, joint_forces, wrench
-from .places import Place, place_named, place_names
-from .springs import spring_length, spring_tension
+from .lines import (
+    WRENCH,
+    Line,
+    Place,
+    deformation_lines,
+    joint_forces,
+    place_named,
+    place_names,
+    resultant_lines,
+    spring_length,
+    spring_tension,
+    wrench,
+)
 
 if TYPE_CHECKING:
     from .named_motion import NamedMotion

@@ -11,7 +11,7 @@ from ...backends.grouped import native_copy
 from ...dialect.arithmetic import side_by_side
 from ...dialect.jit import host_lanes
 from ...dialect.native import Loop, Native
-from ...equations.kernels.singular_lanes import Approach, Usual, approach
+from ...equations.kernels.singular_step import Approach, Usual, approach
 from ...equations.motion.derivative import CompiledDerivative
 from ...equations.motion.normalization import vector_normalize
 from ...equations.motion.stabilisation import PROJECTION

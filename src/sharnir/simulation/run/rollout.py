@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...backends.llvm.runner import share
+from ...backends.llvm.graph_runner import share
 from ...dialect.jit import host_lanes
 from ...dynamics import Dynamics
 from ...equations.assembly.fixed_coordinates import held_coordinates

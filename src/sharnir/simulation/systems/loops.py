@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...backends.llvm.runner import GraphRunner
+from ...backends.llvm.graph_runner import GraphRunner
 from ...backends.loops import LoopRunner
 from ...backends.thread_team import in_one_team
 from ...backends.traced import TracedProgram

@@ -7,9 +7,9 @@ from typing import Any
 
 from ...simulation.results.result import Result
 from ..scene import Colour
+from .live_stage import Stage, now
 from .nodes import SceneNodes
 from .playback import SPEEDS, Playback
-from .stage import Stage, now
 from .track import Track, matrices_of
 
 TINTS: tuple[Colour, ...] = (

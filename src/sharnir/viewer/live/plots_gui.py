@@ -10,8 +10,8 @@ import numpy as np
 from ...simulation.results.panels import Panel, panels
 from ...simulation.results.result import Result
 from ...types import FloatArray
+from .live_stage import Stage, now
 from .playback_gui import TINTS
-from .stage import Stage, now
 
 POINTS = 400
 """Of a line: as many as it has pixels."""

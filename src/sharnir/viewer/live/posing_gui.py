@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from .live_stage import Stage
 from .nodes import SceneNodes
 from .posing import Posing
 from .sliders import Slider
-from .stage import Stage
 
 MANY = 40
 """Sliders that are shown at once; of more, those of one joint."""

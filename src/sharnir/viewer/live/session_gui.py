@@ -10,11 +10,11 @@ from ...errors import SharnirError
 from ...types import FloatArray
 from ..solids import sphere, spring
 from .batches import turns_from_z
+from .live_stage import Stage, now
 from .nodes import SceneNodes
 from .posing_gui import PosingPanel
 from .pulling import Hand
 from .session import Session
-from .stage import Stage, now
 
 LONGEST = 0.05
 """Seconds that are simulated between two pictures at most: what is slower than the wall falls behind."""

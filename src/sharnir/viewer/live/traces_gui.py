@@ -8,9 +8,9 @@ import numpy as np
 
 from ...types import FloatArray
 from ..scene import Anchor
+from .live_stage import Stage, now
 from .nodes import SceneNodes, rgb255, segments
 from .playback_gui import TINTS
-from .stage import Stage, now
 
 POINTS = 2000
 """Of a path: more cannot be seen."""

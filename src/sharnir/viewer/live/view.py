@@ -15,16 +15,16 @@ from ...model.model import Model
 from ...simulation.results.result import Result
 from ...types import State
 from ..build import position_of, scene_of
+from .live_stage import Stage
 from .nodes import SceneNodes
 from .playback_gui import TINTS, PlaybackPanel
 from .plots_gui import PlotsPanel
 from .posing import Posing
 from .posing_gui import PosingPanel
-from .server import Server, open_in_browser
 from .session_gui import SessionPanel
-from .stage import Stage
 from .subjects import Subject, names_of, subjects_of
 from .traces_gui import TracesPanel
+from .view_server import Server, open_in_browser
 
 ROOM = 0.2
 """Around a model that sliders will move, in parts of its size."""

@@ -15,7 +15,7 @@ from ...types import State
 from ..build import Trace, scene_of
 from ..mode_motion import scene_of_mode, title_of_mode
 from .contents import Take
-from .files import check_page_file
+from .page_files import check_page_file
 from .write import FPS, Options, write_page
 
 FilePath = str | PathLike[str]

@@ -12,15 +12,39 @@ from ...errors import StateError, no_such
 from ...model.model import Model
 from ...model.references import is_name_in
 from ...reporting.pictures import COLOURS
-from ...simulation.results.charts import Charts
+from ...simulation.results.charts import Charts, Curve
+from ...simulation.results.plotly_plots import thinned
 from ...simulation.results.result import Result
 from ...types import FloatArray
 from ..camera import FIELD, camera_for, direction_of
 from ..scene import LAYERS, SEEN_THROUGH, THROUGH, Anchor, Colour, Geometry, Part, Scene, Span
 from .keyframes import TURN, Motion
-from .lines import plots
 from .pack import Package, Reference, series
 
+# --- curves of charts on their way into a page
+POINTS = 1500
+"""Of a curve: more than a plot beside the motion has pixels."""
+
+
+def plots(package: Package, found: Charts) -> list[dict[str, Any]]:
+    """Each chart with its curves in the order of time."""
+    return [
+        {"title": chart.panel.heading, "unit": chart.panel.unit, "curves": [_curve(package, curve) for curve in chart.curves]}
+        for chart in found.charts
+    ]
+
+
+def _curve(package: Package, curve: Curve) -> dict[str, Any]:
+    x, y = thinned(np.asarray(curve.x), np.asarray(curve.y), POINTS)
+    if len(x) and x[0] > x[-1]:  # a run backward in time
+        x, y = x[::-1], y[::-1]
+    return {
+        "label": curve.label, "colour": curve.colour, "dash": curve.dash,
+        "t": package.add(x.astype(np.float32)), "y": package.add(y.astype(np.float32)),
+    }  # fmt: skip
+
+
+# --- contents
 Drawn = TypeVar("Drawn", Part, Span)
 
 ASPECTS = np.geomspace(0.3, 4.0, 14)

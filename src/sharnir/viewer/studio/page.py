@@ -10,15 +10,13 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from ...io.paths import kept_within
+from ..live.live_stage import Stage
 from ..live.playback_gui import PlaybackPanel
-from ..live.stage import Stage
-from .compare_tab import CompareTab
 from .folder import words
 from .jobs import Jobs, Progress
-from .model_tab import ModelTab
-from .open_tab import OpenTab
 from .run_tab import RunTab
 from .start_tab import StartTab
+from .tabs import CompareTab, ModelTab, OpenTab
 from .texts import block, paragraphs
 from .workspace import Workspace
 

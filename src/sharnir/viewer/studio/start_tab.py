@@ -10,10 +10,10 @@ import numpy as np
 
 from ...errors import SharnirError
 from ..build import scene_of
+from ..live.live_stage import ASPECT, now
 from ..live.nodes import SceneNodes
 from ..live.posing import Posing
 from ..live.posing_gui import PosingPanel
-from ..live.stage import ASPECT, now
 from ..live.view import ROOM
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..element import Element, element, element_field, named
-from ..forces.base import Numbers
+from ..forces.force_element import Numbers
 from ..formulas import SignalFormula
 from ..joints.closing_rows import Row
 from ..values import Label, NamedFormula

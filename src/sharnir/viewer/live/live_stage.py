@@ -14,7 +14,7 @@ from ...types import FloatArray
 from ..camera import camera_for
 from ..scene import LAYERS, Colour, Scene
 from .nodes import SceneNodes
-from .server import Server
+from .view_server import Server
 from .worker import Worker
 
 Ticker = Callable[[float], bool]

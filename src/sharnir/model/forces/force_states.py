@@ -9,7 +9,7 @@ from ...errors import ModelError
 from ...trace import Graph, Number, call_traced
 from ..motion import Motion
 from ..parameters import parameter_value
-from .base import Force
+from .force_element import Force
 
 if TYPE_CHECKING:
     from ..structure import Structure
