@@ -1,6 +1,6 @@
 """Every URDF of example-robot-data read by us and by Pinocchio: the same robot, the same answers.
 
-`python -m benchmarks urdf` writes docs/results/urdf_robots.md; tests/test_urdf_robots.py asserts what it shows.
+`python -m benchmarks urdf` writes docs/results/urdf_robots.md; tests/io/test_urdf_robots.py asserts what it shows.
 """
 
 from __future__ import annotations
@@ -169,8 +169,8 @@ def main(quick: bool = False) -> None:
                 worst[column] = max(worst.get(column, 0.0), 0.0 if np.isnan(e) else e)
     (harness.results() / "urdf_robots.md").write_text(
         "# Every URDF of example-robot-data against Pinocchio\n"
-        "Written by `python -m benchmarks urdf`, asserted by `tests/test_urdf_robots.py`. Largest difference over three random\n"
-        "states, relative to the largest entry. `frames`: links merged over fixed joints. `—`: nothing moves, or some joint\n"
+        "Written by `python -m benchmarks urdf`, asserted by `tests/io/test_urdf_robots.py`. Largest difference over three\n"
+        "random states, relative to the largest entry. `frames`: links merged over fixed joints. `—`: nothing moves, or some joint\n"
         "moves no mass and forward dynamics has no answer in either program (Pinocchio's is nan, ours a SingularError).\n"
         "Coupled joints: Pinocchio's free model, tied by x = ratio · leader + offset. ∂: derivatives, on loops, against\n"
         "`computeRNEADerivatives` and `computeABADerivatives`.\n\n"

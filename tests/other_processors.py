@@ -36,7 +36,7 @@ def levels() -> list[str]:
 
 def files(fast: bool) -> list[str]:
     """Those about numbers; fast: of them those that ask for equal bits."""
-    found = [path for path in sorted(HERE.glob("test_*.py")) if not NOT_NUMERICAL.match(path.name)]
+    found = [path for path in sorted(HERE.rglob("test_*.py")) if not NOT_NUMERICAL.match(path.name)]
     if fast:
         short = [path for path in found if path.stem.removeprefix("test_") not in LONG]
         found = [path for path in short if BITS.search(path.read_text(encoding="utf-8"))]

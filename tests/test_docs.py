@@ -91,7 +91,7 @@ def test_commands_and_options_of_the_command_line_exist(page, capsys, monkeypatc
 @cache
 def defined_tests() -> dict[str, set[str]]:
     out = {}
-    for path in (ROOT / "tests").glob("test_*.py"):
+    for path in (ROOT / "tests").rglob("test_*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         out[path.name] = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     return out
@@ -100,7 +100,7 @@ def defined_tests() -> dict[str, set[str]]:
 @pytest.mark.parametrize("page", PAGES)
 def test_tests_that_are_named_exist(page):
     every = set().union(*defined_tests().values())
-    for name, shortened in re.findall(r"`(?:tests/\w+\.py::)?(test_\w+?)(_…|…)?(?:\[[^\]]*\])?`", text_of(page)):
+    for name, shortened in re.findall(r"`(?:tests/[\w/]+\.py::)?(test_\w+?)(_…|…)?(?:\[[^\]]*\])?`", text_of(page)):
         assert any(name == one or (shortened and one.startswith(name)) for one in every), f"{page}: {name}"
 
 

@@ -16,9 +16,8 @@ from .valid import MODELS, result
 
 
 def of_tests(module: str) -> Any:
-    folder = str(ROOT / "tests")
-    if folder not in sys.path:
-        sys.path.append(folder)
+    folders = (str(ROOT / "tests"), str(ROOT / "tests" / "models"))
+    sys.path += [folder for folder in folders if folder not in sys.path]
     return import_module(module)
 
 
