@@ -170,8 +170,8 @@ def main(quick: bool = False) -> None:
     (harness.results() / "urdf_robots.md").write_text(
         "# Every URDF of example-robot-data against Pinocchio\n"
         "Written by `python -m benchmarks urdf`, asserted by `tests/io/test_urdf_robots.py`. Largest difference over three\n"
-        "random states, relative to the largest entry. `frames`: links merged over fixed joints. `—`: nothing moves, or some joint\n"
-        "moves no mass and forward dynamics has no answer in either program (Pinocchio's is nan, ours a SingularError).\n"
+        "random states, relative to the largest entry. `frames`: links merged over fixed joints. `—`: nothing moves, or some\n"
+        "joint moves no mass and forward dynamics has no answer in either program (Pinocchio's is nan, ours a SingularError).\n"
         "Coupled joints: Pinocchio's free model, tied by x = ratio · leader + offset. ∂: derivatives, on loops, against\n"
         "`computeRNEADerivatives` and `computeABADerivatives`.\n\n"
         f"Worst of all: {', '.join(f'{column} {e:.1e}' for column, e in worst.items())}.\n\n"
