@@ -1,7 +1,7 @@
 """Words of docstrings, and names of modules: part of `make lint`.
 
-The first line of a docstring says what the thing is or does, its subject included: it does not begin with "Of" or "What". A module
-has a name of its own within its package: `base.py` in two folders says nothing of either.
+The first line of a docstring says what the thing is or does, its subject included: it does not begin with "Of" or "What". A
+module has a name of its own within its package: `base.py` in two folders says nothing of either.
 """
 
 from __future__ import annotations

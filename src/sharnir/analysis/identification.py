@@ -12,7 +12,7 @@ from ..errors import ModelError
 from ..model.body import Body
 from ..model.forces import JointFriction
 from ..model.model import Model
-from ..model.substitution import MassValues, revalued
+from ..model.revaluing import MassValues, revalued
 from ..reporting.formats import figures, plural
 from ..reporting.table import Table
 from ..solvers.regressor import OF_A_BODY, OF_AN_AXIS
