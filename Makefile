@@ -7,10 +7,14 @@ PIP    := $(BIN)/pip --disable-pip-version-check --quiet
 # What is written in the dialect of the kernels.
 DIALECT := $(shell find src -type d -name kernels)
 
-.PHONY: demo test test-cpus test-cpus-fast bench lint format docs clean
+.PHONY: demo check test test-cpus test-cpus-fast bench lint format docs clean
 
 demo: $(VENV)/.core
 	$(BIN)/python examples/tour.py
+
+# The short tests, for while you work: under a minute.
+check: $(VENV)/.test
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q -n auto --dist loadgroup --fast
 
 # With bytecode, wherever the shell says otherwise: tests start processes, and without it each compiles the package for half a second.
 test: $(VENV)/.test
@@ -27,6 +31,7 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff check src tests examples benchmarks
 	$(BIN)/ruff format --check src tests examples benchmarks
 	$(BIN)/python -m sharnir.dialect.rules $(DIALECT)
+	$(BIN)/python tests/words.py src/sharnir
 	$(BIN)/mypy
 
 # The generated part of the documentation: tables and pictures in docs/results.

@@ -49,14 +49,28 @@ def command(capsys, monkeypatch):
 
 
 # --- which worker ------------------------------------------------------------------------------------------------------------
-LONG = (
-    "loops", "integrators", "browser", "test_derivatives", "test_parameters", "test_backends", "everything", "test_urdf_robots",
-    "test_closed_calls", "test_loops", "test_constrained_derivatives", "test_linearize", "test_cache", "test_elimination",
-    "test_processes", "test_visuals", "test_splitting", "test_forms", "test_singular", "test_growth", "test_simulate_loops",
-    "test_frames", "test_dynamics_calls", "test_iterative", "test_equilibrium", "test_sincos", "test_random_graphs",
-    "test_compare", "test_coupled", "test_robots",
-)  # fmt: skip
-"""The groups that take longest, first; after them the files by name. A long one at the end would keep one worker waiting."""
+DURATIONS = Path(__file__).with_name("durations.json")
+"""{group: seconds}, as `pytest --record-durations` measured them: the longest groups go first, since a long one at the end would keep
+one worker waiting. They only say in which order tests run, and which are fast."""
+FAST = 60.0
+"""Seconds of processor time of the tests that `--fast` leaves: those of the shortest groups."""
+
+
+def durations() -> dict[str, float]:
+    return json.loads(DURATIONS.read_text(encoding="utf-8"))
+
+
+def slow_groups() -> set[str]:
+    left, slow = FAST, set[str]()
+    for name, seconds in sorted(durations().items(), key=lambda item: item[1]):
+        left -= seconds
+        slow |= {name} if left < 0.0 else set()
+    return slow
+
+
+def pytest_addoption(parser):
+    parser.addoption("--fast", action="store_true", help=f"the tests of the shortest groups, {FAST:g} s of processor time in all")
+    parser.addoption("--record-durations", action="store_true", help=f"write {DURATIONS.name} anew")
 
 
 GROUPS = Path(os.environ["SHARNIR_CACHE"]) / "groups.json"
@@ -74,10 +88,15 @@ def group_of(item) -> str:
     return marker.args[0] if marker else item.path.stem
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     groups = {item: group_of(item) for item in items}
+    if config.getoption("--fast"):
+        slow = slow_groups()
+        config.hook.pytest_deselected(items=[item for item in items if groups[item] in slow])
+        items[:] = [item for item in items if groups[item] not in slow]
     if "PYTEST_XDIST_WORKER" in os.environ:
-        items.sort(key=lambda item: LONG.index(groups[item]) if groups[item] in LONG else len(LONG))
+        recorded = durations()
+        items.sort(key=lambda item: -recorded.get(groups[item], 0.0))
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist says that all is collected
@@ -120,7 +139,21 @@ def pytest_runtest_setup(item):
         pytest.skip("no Chromium here")
 
 
+SPENT: dict[str, float] = {}
+"""Seconds by test; in the process that reports."""
+
+
+def pytest_sessionfinish(session):
+    if session.config.getoption("--record-durations") and "PYTEST_XDIST_WORKER" not in os.environ:
+        groups, total = json.loads(GROUPS.read_text(encoding="utf-8")), dict[str, float]()
+        for test, seconds in SPENT.items():
+            total[groups[test]] = total.get(groups[test], 0.0) + seconds
+        ordered = sorted(total.items(), key=lambda item: -item[1])
+        DURATIONS.write_text(json.dumps({name: round(seconds, 1) for name, seconds in ordered}, indent=0) + "\n", encoding="utf-8")
+
+
 def pytest_runtest_logreport(report):
+    SPENT[report.nodeid] = SPENT.get(report.nodeid, 0.0) + report.duration
     if report.skipped and "browser" in report.keywords and report.longrepr[2].endswith("no Chromium here"):
         LEFT_OUT.append(report.nodeid)
 
