@@ -22,7 +22,9 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # workers inherit the folder: what 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # `make test &` in a script: no process would hear it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # for `benchmarks.robots`
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))  # for `benchmarks.robots`
+sys.path += [str(folder) for folder in sorted(HERE.iterdir()) if folder.is_dir()]  # models, and what test files lend one another
 
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
@@ -49,9 +51,9 @@ def command(capsys, monkeypatch):
 
 
 # --- which worker ------------------------------------------------------------------------------------------------------------
-DURATIONS = Path(__file__).with_name("durations.json")
-"""{group: seconds}, as `pytest --record-durations` measured them: the longest groups go first, since a long one at the end would keep
-one worker waiting. They only say in which order tests run, and which are fast."""
+DURATIONS = HERE / "durations.json"
+"""{group: seconds}, as `pytest --record-durations` measured them: the longest groups go first, since a long one at the end would
+keep one worker waiting. They only say in which order tests run, and which are fast."""
 FAST = 60.0
 """Seconds of processor time of the tests that `--fast` leaves: those of the shortest groups."""
 
@@ -149,7 +151,8 @@ def pytest_sessionfinish(session):
         for test, seconds in SPENT.items():
             total[groups[test]] = total.get(groups[test], 0.0) + seconds
         ordered = sorted(total.items(), key=lambda item: -item[1])
-        DURATIONS.write_text(json.dumps({name: round(seconds, 1) for name, seconds in ordered}, indent=0) + "\n", encoding="utf-8")
+        text = json.dumps({name: round(seconds, 1) for name, seconds in ordered}, indent=0)
+        DURATIONS.write_text(text + "\n", encoding="utf-8")
 
 
 def pytest_runtest_logreport(report):
