@@ -18,7 +18,7 @@ TOP = "__init__"
 def layers() -> dict[str, int]:
     """The rank of every package and module beside them: those of one row of the table share it."""
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    table = text[text.index("## Layers") :].split("\n\n")[0]
+    table = text[text.index("| | |") :].split("\n\n")[0]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     return {name.strip("/").removesuffix(".py"): rank for rank, row in enumerate(rows) for name in re.findall("`([^`]+)`", row)}
 
@@ -43,6 +43,16 @@ def imports(path: Path) -> Iterator[tuple[str, int]]:
 def unit(path: Path) -> str:
     first = path.relative_to(PACKAGE).parts[0]
     return first.removesuffix(".py")
+
+
+def test_the_picture_of_the_layers_shows_every_package_in_its_order():
+    text, rank = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), layers()
+    rows = text[text.index("## Layers") :].split("```")[1].splitlines()
+    shown = [[name for name in re.findall(r"\w+", row[19:]) if name in rank] for row in rows]
+    assert sorted(name for row in shown for name in row) == sorted(set(rank) - {"__main__"})
+    for k, row in enumerate(shown):
+        below = [rank[name] for other in shown[k + 1 :] for name in other]
+        assert max((rank[name] for name in row), default=0) <= min(below, default=len(rank)), row
 
 
 def test_every_package_has_its_layer():
