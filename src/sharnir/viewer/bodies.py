@@ -1,4 +1,4 @@
-"""What a body looks like: its own visuals, its shape, and where it has neither, bars between its joints."""
+"""Bodies as they are drawn: by their shapes or, without one, as bars between their joints; masses as ellipsoids of inertia."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ PALETTE: tuple[Colour, ...] = (
     (0.29, 0.47, 0.66, 1.0), (0.88, 0.56, 0.25, 1.0), (0.42, 0.62, 0.42, 1.0), (0.75, 0.38, 0.36, 1.0), (0.53, 0.46, 0.66, 1.0),
     (0.36, 0.62, 0.66, 1.0), (0.80, 0.68, 0.35, 1.0), (0.60, 0.52, 0.46, 1.0),
 )  # fmt: skip
-"""Of bodies that have no colour, in turn: neighbours differ."""
+"""Colours of bodies without one, in turn: neighbours differ."""
 
 SIZES = {
     "box": (3,), "cylinder": (2, 3), "capsule": (2,), "sphere": (1,), "torus": (2,), "ellipsoid": (3,), "plane": (2,),
     "hfield": (4,),
 }  # fmt: skip
-"""How many sizes each kind has."""
+"""Numbers of sizes that each kind may have."""
 
 DARK: Colour = (0.20, 0.22, 0.25, 1.0)
 PALE: Colour = (0.55, 0.58, 0.62, 1.0)
@@ -67,7 +67,7 @@ def solid(kind: str, at: Pose, given: Sequence[float], sides: int = ROUND) -> tu
 
 
 def bars(o: Outline, i: int, colour: Colour) -> Iterator[Part]:
-    """A body of which only joints and masses are known: bars between its joints; one that carries nothing, by its inertia."""
+    """Bars between the joints of a body without a shape; a body that carries nothing is drawn by its inertia."""
     body, w = o.model.bodies[i], o.width(i)
     points = _distinct(o.attached[i], 1e-6 * o.size)
     com = np.array(body.com, dtype=float)
@@ -121,7 +121,7 @@ def ellipsoid(body: Body, least: float, sides: int) -> tuple[Geometry, FloatArra
     squares = 2.5 * (moments.sum() - 2.0 * moments) / body.mass
     semi = np.maximum(np.sqrt(np.maximum(squares, 0.0)), least)
     if least == 0.0:
-        semi = np.maximum(semi, 0.03 * semi.max())  # a rod has no thickness, its ellipsoid must be seen all the same
+        semi = np.maximum(semi, 0.03 * semi.max())  # a rod has no thickness, its ellipsoid must still be seen
     at = np.eye(4)
     at[:3, :3], at[:3, 3] = axes * semi, body.com
     return sphere(sides), at

@@ -35,15 +35,15 @@ from .visuals import Drawn, drawn_visuals
 FLOOR: Colour = (0.93, 0.94, 0.95, 1.0)
 GRID: Colour = (0.72, 0.75, 0.78, 1.0)
 TOUCHING, BELOW = 0.003, 0.04
-"""In sizes of the mechanism: what is no deeper stands on the floor; how far else the floor is below, so that it cuts no joint."""
+"""Sizes of the mechanism: what is no deeper stands on the floor; else the floor is this far below, so that it cuts no joint."""
 LINES = 10
-"""On either side of the middle."""
+"""Lines of the grid on either side of the middle."""
 
 
 def ground_parts(
     low: FloatArray, high: FloatArray, up: FloatArray, size: float, known: float | None = None
 ) -> Iterator[Part | Line]:  # fmt: skip
-    """A floor at the height that is known; else through the origin where nothing goes below it, else below everything."""
+    """A floor with a grid at the known height; else at the origin if nothing is below it, else below everything."""
     rotation = Rotation.align_z(up.tolist())
     axes = np.asarray(rotation.matrix, dtype=float)
     corner = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]) @ axes
@@ -65,20 +65,20 @@ def ground_parts(
 
 
 def round_number(x: float) -> float:
-    """1, 2 or 5 times a power of ten, not less than x."""
+    """The next of 1, 2 and 5 times a power of ten, not less than x."""
     power = 10.0 ** math.floor(math.log10(x))
     return float(next(k for k in (1, 2, 5, 10) if k * power >= x * (1 - 1e-9)) * power)
 
 
 # --- build
 TRACE = 2000
-"""Points of the path of a point: more cannot be seen."""
+"""Largest number of points of a path: more cannot be seen."""
 
 FAR = 3.0
 """Sizes of the mechanism: a body that goes further away than the others is not kept in the picture."""
 
 TIMES = 400
-"""Of a motion, at which its extent is looked at."""
+"""Times of a motion at which its extent is measured."""
 
 Piece = Part | Span | Line
 
@@ -150,7 +150,7 @@ def _scene(
     model: Model, numeric: Model, t: FloatArray, q: FloatArray, R: FloatArray, x: FloatArray, shown: tuple[str, ...] | None,
     r: Result | None, traces: Sequence[Trace], notes: Sequence[str] = (),
 ) -> Scene:  # fmt: skip
-    """`numeric`: the model with numbers in all places, by which it is drawn."""
+    """The scene of a model at given poses. `numeric`: the model without parameters, by which it is drawn."""
     carriers = Carriers(numeric)
     looks, missing, planes = _looks(numeric, "visual")
     looks += [] if shown is None or "collision" not in shown else _looks(numeric, "collision")[0]
@@ -178,7 +178,7 @@ def _scene(
 
 
 def _mechanism(o: Outline, looks: Sequence[Part]) -> Iterator[Piece]:
-    """Bodies that have no look of their own, joints, forces and constraints, frames and masses."""
+    """Bodies without a look of their own, joints, forces and constraints, frames and masses."""
     m = o.model
     drawn = {p.carrier: p for p in looks if p.layer == "bodies"}
     seen = {m.body_index(v.body) for v in m.visuals if v.body != "ground"}
@@ -207,14 +207,14 @@ def _mechanism(o: Outline, looks: Sequence[Part]) -> Iterator[Piece]:
 
 
 def _undeformed(model: Model) -> list[str]:
-    """What is to be said of visuals on flexible bodies."""
+    """Notes about visuals on flexible bodies."""
     flexible = {body.name for body in model.bodies if body.flexible is not None}
     seen = dict.fromkeys(v.body for v in model.visuals if v.body in flexible)
     return [f"visuals of the flexible body {name!r} are drawn undeformed: attach them to nodes (Model.add_node)" for name in seen]
 
 
 def _loads(o: Outline, r: Result, shown: tuple[str, ...] | None, scales: dict[str, str]) -> Iterator[Span]:
-    """Arrows; what their length means is added to `scales`."""
+    """Arrows of forces and reactions; the meaning of their length is added to `scales`."""
     for layer, loads_of in (("forces", forces), ("reactions", reactions)):
         if layer in (shown or ()) or (shown is None and len(o.model.bodies) <= FEW // 5):
             spans, meaning = arrows(layer, loads_of(o, r), o.size)
@@ -226,7 +226,7 @@ def _loads(o: Outline, r: Result, shown: tuple[str, ...] | None, scales: dict[st
 def _floors(
     o: Outline, planes: Sequence[Drawn], low: FloatArray, high: FloatArray, up: FloatArray, is_heavy: bool
 ) -> Iterator[Part | Line]:
-    """The ground where there is weight, where the file has it if it does; and other planes of a file."""
+    """The ground under a model with gravity, at the file's height if it gives one; and other planes of the file."""
     if is_heavy:
         heights = [float(one.at[:3, 3] @ up) for one in planes if _is_floor(one, up)] + _rolled_on(o, up) + floor_heights(o, up)
         yield from ground_parts(low, high, up, o.size, max(heights, default=None))
@@ -252,7 +252,7 @@ def _up_in_space(extent: FloatArray) -> FloatArray:
 
 
 def _looks(model: Model, role: str) -> tuple[list[Part], list[str], list[Drawn]]:
-    """Visuals of the model, and shapes of bodies that have none; what is to be said of them; planes without edges."""
+    """Visuals of the model, and shapes of bodies that have none; notes about them; planes without edges."""
     layer, sides = "bodies" if role == "visual" else "collision", 48 if len(model.bodies) <= FEW else 8
     drawn_ones, notes = drawn_visuals(model, role, sides=sides)
     parts: list[Part] = []
@@ -291,8 +291,8 @@ def _trace(o: Outline, r: Result, trace: Trace) -> Iterator[Part | Line]:
 
 
 def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> tuple[FloatArray, FloatArray]:
-    """The box that bodies, and what is attached to them, keep in at all times. One that flies away from the others, which nothing
-    holds, does not count: they would be specks."""
+    """The box that holds bodies, and what is attached to them, at all times. A free body that flies away from the others does
+    not count: they would be specks."""
     some = slice(None, None, max(1, len(x) // TIMES))
     good = np.isfinite(x[some]).all(axis=(1, 2))
     R, x = R[some][good], x[some][good]

@@ -1,4 +1,4 @@
-"""From where a scene is seen, and where a point of the world is on the picture: the same for pages, live views and pictures."""
+"""Camera of a scene, and the projection of points onto the picture: the same for pages, live views and pictures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..types import FloatArray, real_array
 from .scene import Scene
 
 FIELD = 35.0
-"""Vertical angle of view in degrees: a mechanism on a desk, not one in a tunnel."""
+"""Vertical angle of view in degrees: narrow, for little distortion by perspective."""
 
 MARGIN = 1.12
 """Room around the mechanism."""
@@ -67,7 +67,7 @@ VIEWS = ("front", "side", "top")
 
 
 def direction_of(scene: Scene, view: str | Sequence[float] | None) -> Sequence[float] | None:
-    """From the mechanism to the camera: a view by name, or three numbers; None: a little from above and aside."""
+    """Direction from the mechanism to the camera: a view by name, or three numbers; None: a little from above and aside."""
     if view is None:
         return None
     if isinstance(view, str):
@@ -85,7 +85,7 @@ def direction_of(scene: Scene, view: str | Sequence[float] | None) -> Sequence[f
 
 
 def _front(scene: Scene) -> FloatArray:
-    """Across the thinnest horizontal side."""
+    """Direction of the thinnest horizontal side."""
     up, extent = scene.up, scene.high - scene.low
     sides = [e for e in np.eye(3) if abs(e @ up) < 0.9]
     front = min(sides, key=lambda e: float(e @ extent))
@@ -95,7 +95,7 @@ def _front(scene: Scene) -> FloatArray:
 
 
 def _three_quarters(scene: Scene) -> FloatArray:
-    """From the front, turned by 35° and raised by 20°; a flat mechanism is turned less."""
+    """Direction from the front, turned by 35° and raised by 20°; a flat mechanism is turned less."""
     up, front, extent = scene.up, _front(scene), scene.high - scene.low
     flat = 1.0 - min(1.0, 2.0 * float(np.abs(front) @ extent / max(extent.max(), 1e-300)))
     aside = np.cross(up, front)
@@ -105,7 +105,7 @@ def _three_quarters(scene: Scene) -> FloatArray:
 
 
 def _across(up: FloatArray) -> FloatArray:
-    """Upward in a picture from above: x, or what is most like it, is to the right."""
+    """Upward direction in a picture from above: x, or the axis most like it, is to the right."""
     e = np.eye(3)[0 if abs(up[0]) < 0.9 else 1]
     across: FloatArray = np.cross(up, e)
     return across / np.linalg.norm(across)

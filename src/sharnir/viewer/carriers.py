@@ -1,6 +1,6 @@
-"""What carries the parts of a scene, a row of poses each: bodies, a base that moves, places of flexible bodies.
+"""Carriers of the parts of a scene, a row of poses each: bodies, a base that moves, places of flexible bodies.
 
-A flexible body has no one pose: whatever is drawn of it hangs on a place, which has a row of its own and moves with the
+A flexible body has no single pose: whatever is drawn of it hangs on a place, which has a row of its own and moves with the
 deformation. Renderers need not know: to them a place is one more body.
 """
 
@@ -21,7 +21,7 @@ GROUND = -1
 
 @dataclass(eq=False)
 class Carriers:
-    """Of a model with numbers in all places. Places are added while a scene is made."""
+    """Rows of poses of a model without parameters. Places are added while a scene is made."""
 
     model: Model
     places: list[tuple[int, Pose]] = field(default_factory=list)
@@ -34,13 +34,13 @@ class Carriers:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of every row: of a place that of its body."""
+        """Name of every row: of a place, that of its body."""
         bodies = [body.name for body in self.model.bodies]
         return (*bodies, *["base"] * (self.model.base_motion is not None), *(bodies[i] for i, _ in self.places))
 
     @property
     def hidden(self) -> frozenset[int]:
-        """Rows of bodies that are none: the elastic coordinates of a body are a row of the tree."""
+        """Rows that are no bodies: the elastic coordinates of a body are a row of the tree."""
         return frozenset(d.row - 1 for d in self.model.structure.deformations.values())
 
     def index(self, body: str) -> int:
@@ -64,7 +64,7 @@ class Carriers:
         return self.first + len(self.places) - 1, Pose(rotation=at.rotation)
 
     def nearest(self, body: str, point: FloatArray) -> tuple[int, FloatArray]:
-        """A row that is there, and a point in its axes: for what is added to a scene that is drawn already."""
+        """The nearest existing row, and a point in its axes: for additions to a finished scene."""
         i = self.index(body)
         own = [(k, np.array(at.position, dtype=float)) for k, (owner, at) in enumerate(self.places) if owner == i]
         if not self.is_flexible(i) or not own:
@@ -92,7 +92,7 @@ class Carriers:
         return np.concatenate(R, axis=1), np.concatenate(r, axis=1)
 
     def _by_body(self) -> list[tuple[int, list[int], Material]]:
-        """Every flexible body with its places; found once they are all there."""
+        """Flexible bodies with their places; computed anew when places were added."""
         if self._found is None or self._found[0] != len(self.places):
             made = []
             for i in dict.fromkeys(owner for owner, _ in self.places):

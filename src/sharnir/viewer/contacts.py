@@ -1,4 +1,4 @@
-"""Contacts: what is touched on the ground is drawn as bodies are, shapes that touch are in the layer of collision shapes."""
+"""Contacts: grounds that are touched are in the layer of bodies, shapes that touch in that of collision shapes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .solids import geometry, sphere, square
 
 TOUCHING: Colour = (0.85, 0.45, 0.20, 0.6)
 CELLS = 48
-"""Along an edge of the ground of a height function."""
+"""Cells along an edge of the ground of a height function."""
 EDGE = 4.0
-"""Of a plane or a ground, in sizes of the mechanism."""
+"""Edge of a plane or a ground, in sizes of the mechanism."""
 
 
 def contact_parts(o: Outline, name: str, contact: Contact) -> Iterator[Part]:

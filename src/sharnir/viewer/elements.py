@@ -25,7 +25,7 @@ End = tuple[str, Iterable[float]]
 
 
 def force_parts(o: Outline, name: str, force: object) -> Iterator[Part | Span]:
-    """What is seen of a force that acts between points."""
+    """Springs, dampers, cylinders, cables of a force that acts between points; shapes of a contact."""
     label = f"force {name}"
     if isinstance(force, SpringDamper):
         a, b = o.anchor(force.a, force.at_a), o.anchor(force.b, force.at_b)
@@ -76,7 +76,7 @@ def _ball(o: Outline, name: str, body: str, at: Iterable[float], radius: float) 
 
 
 def _spring_width(o: Outline, force: SpringDamper) -> float:
-    """In proportion to its free length, and to the mechanism."""
+    """Width of a spring, in proportion to its free length and to the mechanism."""
     length = float(force.length) or 0.2 * o.size
     return float(np.clip(0.09 * length, 0.004 * o.size, 0.03 * o.size))
 

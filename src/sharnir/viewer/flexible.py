@@ -14,11 +14,11 @@ from .scene import Anchor, Colour, Part, Span
 from .solids import prism, rod, sphere
 
 PIECES, FEW_PIECES = 24, 8
-"""Of a beam; in models of many bodies."""
+"""Pieces of a beam; fewer in models of many bodies."""
 OVERLAP = 1.02
 """Length of a piece over its share: at a bend the outer side stays closed."""
 MOST_NODES = 100
-"""Of a body given at nodes."""
+"""Largest number of nodes that are drawn of a body."""
 
 
 def flexible_parts(o: Outline, i: int, colour: Colour) -> Iterator[Part | Span]:

@@ -1,4 +1,4 @@
-"""Joints as signs: each elementary motion of a joint has its own, so that every joint is drawn by what it allows."""
+"""Joints as signs, one for each elementary motion: every joint is drawn by what it allows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CUT: Colour = (0.60, 0.25, 0.60, 1.0)
 
 
 def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bool = True) -> Iterator[Part | Span]:
-    """`rails`: whether what a slider slides on is drawn; a body that has a look of its own needs none."""
+    """Signs of a joint. `rails`: draw what a slider slides on; a body with a shape needs none."""
     parent, child = index(o.model, joint.parent), index(o.model, joint.child)
     size = min(1.7 * min(o.width(i) for i in (parent, child)), 0.25 * o.length(child))
     name = f"joint {joint.name}"
@@ -63,7 +63,7 @@ def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bo
 
 
 def _sign(motion: ElementaryMotion, size: float, sides: int) -> Iterator[tuple[Geometry, FloatArray]]:
-    """Along the z axis of its frame."""
+    """The sign of a motion, along the z axis of its frame."""
     if motion.kind == stage.TURN:
         yield cylinder(0.0, sides), _scaled(size, size, 2.6 * size)
     elif motion.kind == stage.SLIDE:
@@ -74,7 +74,7 @@ def _sign(motion: ElementaryMotion, size: float, sides: int) -> Iterator[tuple[G
             yield ring(0.25, sides), _scaled(size, size, size) @ _shifted(k)
     elif motion.kind == stage.BALL:
         yield sphere(sides), _scaled(1.5 * size, 1.5 * size, 1.5 * size)
-    else:  # a motion given by functions: a body that is nothing in particular
+    else:  # a motion given by functions has no sign of its own
         yield sphere(8), _scaled(1.4 * size, 1.4 * size, 1.4 * size)
 
 
@@ -85,7 +85,7 @@ def _axis(size: float) -> Iterator[tuple[Geometry, FloatArray]]:
 
 
 def _fixed_part(motions: list[ElementaryMotion]) -> Pose:
-    """All fixed steps of a joint, its coordinates being zero."""
+    """Product of all fixed steps of a joint, its coordinates being zero."""
     pose = Pose()
     for motion in motions:
         if motion.kind == stage.FIXED:

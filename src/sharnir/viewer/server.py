@@ -1,4 +1,4 @@
-"""A server of viser as we want it: behind our gate, on the port that was asked for, without its tunnel to the internet, silent.
+"""viser's server, restricted: behind our gate, on the port that was asked for, without its tunnel to the internet, silent.
 
 viser has no setting for any of these. The gate is put into the one call by which viser starts its server; that it stands is
 checked from outside before anything is served, so that another version of viser cannot do away with it unnoticed.
@@ -50,7 +50,7 @@ def close_server(server: ViserServer) -> None:
 
 
 def address(server: ViserServer, token: str | None = None) -> str:
-    """What to type into a browser on this machine."""
+    """Address for a browser on this machine."""
     host = server.get_host()
     name = (f"[{host}]" if ":" in host else host) if is_loopback(host) else socket.gethostname()
     return f"http://{name}:{server.get_port()}/" + (f"?token={token}" if token else "")
@@ -61,7 +61,7 @@ def _in_use(host: str, port: int) -> str:
 
 
 def is_free(host: str, port: int) -> bool:
-    """Whether a server could listen there; what is no port or no host of this machine is an error."""
+    """Whether a server could listen there; an invalid port, or a host that is not this machine, is an error."""
     try:
         _check_free(host, port)
     except StateError as error:
@@ -72,7 +72,7 @@ def is_free(host: str, port: int) -> bool:
 
 
 def _check_free(host: str, port: int) -> None:
-    """viser itself would go on to the next port without a word, and wait forever for a host that is not ours."""
+    """Refuse a port in use or a host that is not ours: viser itself would take the next port, or wait forever."""
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
         raise StateError(f"port: expected a whole number from 0 to 65535, got {port!r}")
     try:
@@ -126,7 +126,7 @@ def _gated(gate: Gate) -> Iterator[None]:
 
 
 def _check_gate(host: str, port: int) -> None:
-    """A page of another site and a foreign name for this machine are refused, as websockets and as pages."""
+    """Check that pages of another site and foreign names for this machine are refused, as websockets and as pages."""
     for headers in ({"Host": "elsewhere.invalid"}, {"Origin": "http://elsewhere.invalid"}):
         for upgrade in ({}, UPGRADE):
             connection = http.client.HTTPConnection(_reachable(host), port, timeout=10)
@@ -147,7 +147,7 @@ def _reachable(host: str) -> str:
 
 
 def _withhold_sharing(server: ViserServer) -> None:
-    """Any page could ask viser for a tunnel by which the whole internet reaches this server."""
+    """Remove the requests by which any page could open viser's tunnel from the internet to this server."""
     from viser import _messages
 
     for kind in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
@@ -157,7 +157,7 @@ def _withhold_sharing(server: ViserServer) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """What viser prints at its start and end, it prints on rich's common console, which nobody here uses."""
+    """viser prints at its start and end on rich's common console, which nothing here uses: silence it."""
     import rich
 
     console = rich.get_console()

@@ -18,7 +18,7 @@ SMOOTH = 0.9
 """Cosine of the angle between edges of an outline that are drawn as one smooth surface."""
 
 ROUND = 24
-"""Sides of what is round."""
+"""Sides of round solids."""
 
 
 @lru_cache

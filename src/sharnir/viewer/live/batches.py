@@ -12,7 +12,7 @@ from ...types import FloatArray
 from ..scene import GROUND, Colour, Geometry, Part, Scene, Span
 
 SQUARE = 1e-6
-"""Columns of a placement that are square to each other within this are a rotation and a scale; else it is put into the mesh."""
+"""Cosine up to which columns of a placement are orthogonal, so that it is rotation and scale; else it is put into the mesh."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""What the view and the studio stand on: a server, the thread that owns all state, the scenes drawn, layers, the camera."""
+"""Common ground of the view and the studio: server, the thread that owns all state, the scenes drawn, layers, the camera."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .view_server import Server
 from .worker import Worker
 
 Ticker = Callable[[float], bool]
-"""Called every frame with the time of the wall; True while it has more to do."""
+"""Called every frame with the wall-clock time; True while it has more to do."""
 
 
 ASPECT = 1.1
-"""Width to height of what the control panel leaves of a window."""
+"""Width over height of a window beside the control panel."""
 
 SKY, LAMP = 1.6, 2.0
-"""Light from all sides, and from over the shoulder of whoever looks."""
+"""Intensity of light from all sides, and of the lamp behind the viewer's shoulder."""
 
 
 class Stage:
@@ -53,7 +53,7 @@ class Stage:
 
     # --- scenes -------------------------------------------------------------------------------------------------------------
     def add(self, scene: Scene, tint: Colour | None = None, room: float = 0.0) -> SceneNodes:
-        """Draw a scene beside those that are there. `room` around it, in parts of its size: it may yet move there."""
+        """Draw a scene beside those that are there. `room` around it, in parts of its size: space for later motion."""
         if not self.scenes:
             self._home = replace(scene, low=scene.low - room * scene.size, high=scene.high + room * scene.size)
             self._look_home()
@@ -103,7 +103,7 @@ class Stage:
             self._status.visible = bool(message)
 
     def add_notes(self) -> list[str]:
-        """What could not be drawn as it was meant, where the next elements of the panel would be; and as a list."""
+        """Add the scenes' notes where the next elements of the panel would be; and return them."""
         notes = list(dict.fromkeys(note for s in self.scenes for note in s.scene.notes))
         if notes:
             with self.viser.gui.add_folder(f"notes ({len(notes)})", expand_by_default=False):
@@ -157,7 +157,7 @@ class Stage:
         self._following, self._followed = (nodes, i), nodes.position[i].copy()
 
     def moved(self) -> None:
-        """After the scenes have moved: the camera with them."""
+        """Move the camera with the body it follows; called after the scenes have moved."""
         if self._following is None:
             return
         nodes, i = self._following
@@ -176,5 +176,5 @@ def now() -> float:
 
 
 def _plain(message: str) -> str:
-    """As Markdown: nothing in a name is a command."""
+    """The message as Markdown, in which nothing is markup."""
     return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-!|<>&~$" else c for c in message)

@@ -18,14 +18,14 @@ LINE = 1.5
 TINTED = 0.8
 """The share of the tint in the colours of a scene that is one of several."""
 LABELS = 200
-"""More are not drawn: they would hide each other."""
+"""Largest number of labels: more would hide each other."""
 
 Drag = Callable[[str, int, FloatArray, FloatArray], None]
 """(phase "start", "update" or "end", body, point of it in the world, pointer in the world)."""
 
 
 class SceneNodes:
-    """What is drawn of one scene below the node `root`. `pose` moves it, `show` switches a layer."""
+    """The nodes of one scene, below the node `root`. `pose` moves them, `show` switches a layer."""
 
     def __init__(self, server: Any, scene: Scene, root: str = "/scene", tint: Colour | None = None) -> None:
         self.server, self.scene, self.root, self.tint = server, scene, root, tint
@@ -35,7 +35,7 @@ class SceneNodes:
         self._spans = span_batches(scene)
         self._by_layer: dict[str, list[Any]] = {layer: [] for layer in scene.layers}
         self._solid: list[tuple[Any, float]] = []
-        """Bodies, and how opaque they are."""
+        """Nodes of bodies, and their opacities."""
         self._labels: list[tuple[Any, int, FloatArray]] = []
         self._labelled = {"bodies": False, "joints": False}
         wxyz = quaternions_of(self.rotation)
@@ -52,14 +52,14 @@ class SceneNodes:
 
     # --- moving ---------------------------------------------------------------------------------------------------------------
     def carried(self, t: float, q: FloatArray, rotation: FloatArray, position: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Poses of all that carries parts, from those of the bodies (N, 3, 3), (N, 3)."""
+        """Poses of all carriers of parts, from those of the bodies (N, 3, 3), (N, 3)."""
         if self.scene.carriers is None:
             return rotation, position
         R, r = self.scene.carriers.poses(np.array([t]), q[None], rotation[None], position[None])
         return R[0], r[0]
 
     def pose(self, rotation: FloatArray, position: FloatArray, row: int | None = None, wxyz: FloatArray | None = None) -> None:
-        """Bodies to where they are: (N, 3, 3), (N, 3). `row`: the time of the scene, where it is one of its own."""
+        """Move bodies to the poses (N, 3, 3), (N, 3). `row`: the row of the scene, where the time is one of its own."""
         self.rotation, self.position = rotation, position
         wxyz = quaternions_of(rotation) if wxyz is None else wxyz
         with self.server.atomic():
@@ -92,7 +92,7 @@ class SceneNodes:
             node.opacity = None if opacity * share >= 1.0 else opacity * share
 
     def label(self, kind: str, on: bool) -> None:
-        """Names of "bodies" or of "joints"."""
+        """Switch the names of "bodies" or "joints"."""
         self._labelled[kind] = on
         for label, _, _ in self._labels:
             label.remove()
@@ -104,7 +104,7 @@ class SceneNodes:
         self.server.scene.remove_by_name(self.root)
 
     def on_drag(self, callback: Drag) -> None:
-        """Call it when a body is dragged. Dragging beside the bodies turns the camera as ever."""
+        """Call it when a body is dragged. Dragging beside the bodies still turns the camera."""
         for batch, node in zip(self._parts, self._part_nodes, strict=True):
             if batch.layer == "bodies" and batch.moves:
                 node.on_drag("left")(self._dragged(batch, callback))

@@ -1,4 +1,4 @@
-"""The clock of a motion that is played: play, pause, scrub, speed, loop. It is told the time of the wall, and never asks."""
+"""The clock of a motion that is played: play, pause, scrub, speed, loop. The caller supplies wall-clock time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Playback:
         self._restart(now)
 
     def play(self, now: float) -> None:
-        """From the present time; from the beginning where that is the end."""
+        """Play from the present time; at the end, from the beginning."""
         if self.t >= self.last:
             self.t = self.first
         self.playing = True
@@ -35,12 +35,12 @@ class Playback:
         self.playing = False
 
     def scrub(self, t: float, now: float) -> None:
-        """To a time of the motion; what plays goes on from there."""
+        """Move to a time of the motion; playing continues from there."""
         self.t = min(max(t, self.first), self.last)
         self._restart(now)
 
     def tick(self, now: float) -> float:
-        """The time of the motion. At its end it begins again, or stops there."""
+        """Time of the motion. At the end it begins again, or stops there."""
         if self.playing and self._since is not None:
             wall, begun = self._since
             t = begun + self._speed * (now - wall)

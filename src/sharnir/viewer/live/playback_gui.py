@@ -16,13 +16,13 @@ TINTS: tuple[Colour, ...] = (
     (0.12, 0.40, 0.70, 1.0), (0.86, 0.37, 0.10, 1.0), (0.15, 0.55, 0.30, 1.0), (0.55, 0.30, 0.65, 1.0),
     (0.75, 0.60, 0.10, 1.0), (0.10, 0.60, 0.65, 1.0), (0.75, 0.25, 0.45, 1.0), (0.40, 0.40, 0.40, 1.0),
 )  # fmt: skip
-"""Of several results, in this order."""
+"""Colours of several results, in this order."""
 SCRUBBER = 1000
 """Steps of the slider of the time."""
 
 
 class PlaybackPanel:
-    """Builds its elements where the next ones of the panel would be. `watchers` are told the time whenever it changes."""
+    """Builds its elements where the next ones of the panel would be. `watchers` are called with the time whenever it changes."""
 
     def __init__(self, stage: Stage, results: Sequence[Result], nodes: Sequence[SceneNodes]) -> None:
         self.stage, self.results, self.nodes = stage, list(results), list(nodes)
@@ -65,7 +65,7 @@ class PlaybackPanel:
         return self.clock.playing
 
     def draw(self) -> None:
-        """All scenes at the time of the clock; what has ended stands at its end."""
+        """Draw all scenes at the time of the clock; those that have ended, at their end."""
         t = self.clock.t
         for nodes, track in zip(self.nodes, self.tracks, strict=True):
             wxyz, position = track.at(t)

@@ -1,4 +1,4 @@
-"""Sliders of a model in the browser: `Posing` does what they ask, and they show what became of it."""
+"""Sliders of a model in the browser: `Posing` does what they ask, and they show the outcome."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .sliders import Slider
 MANY = 40
 """Sliders that are shown at once; of more, those of one joint."""
 STEPS = 400
-"""Of a slider from end to end; numbers that are typed may be finer."""
+"""Steps of a slider from end to end; numbers that are typed may be finer."""
 WATCH = 10.0
 """Seconds that the slider of the time spans, where the model does not say how long it is simulated."""
 
@@ -42,7 +42,7 @@ class PosingPanel:
         self.draw()
 
     def draw(self, sliders: bool = True) -> None:
-        """The pose, and the sliders as they stand."""
+        """Draw the pose, and the sliders at their values."""
         R, r = self.posing.poses()
         R, r = self.nodes.carried(self.posing.t, self.posing.q, R, r)
         at_start = (self.posing.q is self.posing.start[0] or (self.posing.q == self.posing.start[0]).all()) and (

@@ -24,14 +24,14 @@ HAND = "hand"
 FREQUENCY = 1.0
 """Hz: at unit strength, that of the whole mechanism's mass on the spring."""
 DAMPING = 0.7
-"""Of the gripped body on the spring, in parts of the critical damping."""
+"""Damping of the gripped body on the spring, in parts of the critical one."""
 LEAST_SHARE = 1e-3
-"""Of the whole mass: a gripped body counts as no lighter, so that the damper is no stiffer than it need be."""
+"""Least share of the whole mass that a gripped body counts as, so that the damper is no stiffer than necessary."""
 
 
 @dataclass(frozen=True, eq=False)
 class Hand:
-    """What it grips, where, and to where it pulls."""
+    """A hand: the body it grips, where, and the point it pulls to."""
 
     body: str
     grip: FloatArray
@@ -45,7 +45,7 @@ class Hand:
         return replace(self, at=np.asarray(at, dtype=float))
 
     def parameters(self, model: Model) -> dict[str, float]:
-        """Of `pulled_model`; `model` is the one that is pulled."""
+        """Parameters of `pulled_model`; `model` is the one that is pulled."""
         k, d = stiffness_and_damping(model, self.body, self.strength)
         values = dict(zip(_names(model), (*self.at, *self.grip, k, d), strict=True))
         return {name: float(x) for name, x in values.items()}
@@ -66,7 +66,7 @@ def stiffness_and_damping(model: Model, body: str, strength: float) -> tuple[flo
 
 
 def pulled_model(model: Model, body: str) -> Model:
-    """A copy with the hand on a body. At rest its parameters pull at nothing."""
+    """A copy with the hand on a body. With its default parameters it applies no force."""
     if not any(body == b.name for b in model.bodies):
         raise ModelError(f"no body {body!r} to pull")
     out = model.copy()
@@ -76,7 +76,7 @@ def pulled_model(model: Model, body: str) -> Model:
 
 
 def hand_force(model: Model) -> str:
-    """What the hand is called among the forces of `pulled_model(model, …)`."""
+    """The hand's name among the forces of `pulled_model(model, …)`."""
     return _free(HAND, model.forces)
 
 

@@ -1,4 +1,4 @@
-"""A running simulation in the browser: a button, a hand that drags bodies, and how it goes."""
+"""A running simulation in the browser: a button, a hand that drags bodies, its state in words."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .pulling import Hand
 from .session import Session
 
 LONGEST = 0.05
-"""Seconds that are simulated between two pictures at most: what is slower than the wall falls behind."""
+"""Most seconds simulated between two pictures: a model slower than real time falls behind."""
 WORDS = 0.25
-"""Seconds between changes of what is written."""
+"""Seconds between changes of the text."""
 HAND = (230, 120, 20)
 WIDTH, BALL = 0.014, 0.018
-"""Of the hand's spring and of the hand, in parts of the mechanism's size."""
+"""Widths of the hand's spring and of the hand, in parts of the mechanism's size."""
 
 
 class SessionPanel:
@@ -75,7 +75,7 @@ class SessionPanel:
         begun, t0 = self._clock
         behind = t0 + (wall - begun) - self.session.t
         step = min(behind, LONGEST)
-        if behind > 4.0 * LONGEST:  # it is slower than the wall, and does not try to catch up
+        if behind > 4.0 * LONGEST:  # slower than real time: it does not try to catch up
             self._clock = (wall, self.session.t + step)
         if step > 1e-5:
             try:

@@ -27,7 +27,7 @@ from .traces_gui import TracesPanel
 from .view_server import Server, open_in_browser
 
 ROOM = 0.2
-"""Around a model that sliders will move, in parts of its size."""
+"""Room around a model that sliders will move, in parts of its size."""
 
 
 class View:
@@ -46,7 +46,7 @@ class View:
         return self.stage.server.url
 
     def pose(self, q: State = None, t: float | None = None) -> None:
-        """Of a model: show this position; loops are closed nearest to it. Of results: the time t."""
+        """Show a position of a model, loops closed nearest to it; or results at time t."""
         if self.sliders is not None:
             posing = self.sliders.posing
             at = posing.t if t is None else float(t)
@@ -173,7 +173,7 @@ def view(
 
 
 def titled(found: Sequence[Subject]) -> str:
-    """Of the page."""
+    """Title of the page."""
     return " and ".join(names_of(found)) if len(found) < 3 else f"{len(found)} results"
 
 
@@ -224,7 +224,7 @@ def show_results(out: View, results: Sequence[Result], show: Sequence[str] | Non
 
 
 def _add_show_tab(stage: Stage, tabs: Any, nodes: list[SceneNodes], growing: bool) -> TracesPanel:
-    """What is drawn, and from where; `growing`: paths of a motion that goes on."""
+    """The tab of layers, camera and paths; `growing`: paths of a motion that goes on."""
     gui = stage.viser.gui
     with tabs.add_tab("show"):
         stage.server.notes += stage.add_notes()

@@ -23,7 +23,7 @@ from .pack import Package, Reference, series
 
 # --- curves of charts on their way into a page
 POINTS = 1500
-"""Of a curve: more than a plot beside the motion has pixels."""
+"""Points of a curve: more than a plot beside the motion has pixels."""
 
 
 def plots(package: Package, found: Charts) -> list[dict[str, Any]]:
@@ -58,7 +58,7 @@ class Take:
     name: str
     scene: Scene
     subject: Model | Result | None = None
-    """What it shows: for the tree, the summary and the account of energy."""
+    """The model or result it shows: for the tree, the summary and the account of energy."""
 
 
 def data_of(
@@ -89,14 +89,14 @@ def data_of(
 
 
 def _without_ground(scene: Scene) -> Scene:
-    """All stand on that of the first."""
+    """The scene without its ground: all stand on that of the first."""
     return replace(
         scene, parts=[x for x in scene.parts if x.layer != "ground"], lines=[x for x in scene.lines if x.layer != "ground"]
     )
 
 
 def _cameras(scene: Scene, view: str | Sequence[float] | None) -> list[dict[str, Any]]:
-    """From where a window of any aspect sees the whole motion."""
+    """Cameras from which windows of any aspect see the whole motion."""
     direction = direction_of(scene, view)
     found = [(float(aspect), camera_for(scene, float(aspect), direction)) for aspect in ASPECTS]
     return [{"aspect": a, "position": _floats(c.position), "target": _floats(c.target), "up": _floats(c.up)} for a, c in found]
@@ -194,7 +194,7 @@ class Contents:
         }
 
     def _vectors(self, vectors: Sequence[FloatArray], motion: Motion) -> dict[str, Any] | None:
-        """Of spans that end nowhere in particular: over time, rounded to a 30 000th of the longest."""
+        """Vectors of spans without an end anchor, over time, rounded to a 30 000th of the longest."""
         if not vectors:
             return None
         shown = np.nan_to_num(np.concatenate([vector[motion.rows] for vector in vectors], axis=1))
@@ -203,7 +203,7 @@ class Contents:
 
 
 def _groups(drawn: Iterable[Drawn], also: Callable[[Drawn], Any]) -> list[list[Drawn]]:
-    """Of one geometry, layer and opacity: one call of the renderer each."""
+    """Groups of one geometry, layer and opacity: one call of the renderer each."""
     groups: dict[Any, list[Drawn]] = {}
     for x in drawn:
         groups.setdefault((id(x.geometry), x.layer, x.colour[3], also(x)), []).append(x)
@@ -215,7 +215,7 @@ def _mirrored(part: Part) -> bool:
 
 
 def _tinted(colour: Colour, tint: Colour | None) -> FloatArray:
-    """Two parts of the colour of its run in what belongs to one of several."""
+    """The colour mixed with that of its run, two parts, where there are several."""
     own = np.array(colour)
     if tint is not None:
         own[:3] = 0.35 * own[:3] + 0.65 * np.array(tint[:3])

@@ -78,12 +78,12 @@ def _unusable(why: str) -> SharnirError:
 
 # --- write
 FPS = 30.0
-"""Key frames a second at least; the page draws as many frames as the screen shows, between them too."""
+"""Least number of key frames a second; the page draws as many frames as the screen shows, between them too."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a page is to be.
+    """Options of a page.
 
     follow   the body that the camera goes along with; it can be changed on the page
     view     "front", "side", "top", or the direction to the camera
@@ -159,7 +159,7 @@ def _rows(scene: Scene) -> np.ndarray:
 
 
 def _cut_short(scene: Scene, rows: np.ndarray) -> list[str]:
-    """What is said of poses that are not numbers."""
+    """Notes on poses that are not numbers."""
     bad = scene.t[~np.isin(scene.t, scene.t[rows])]
     if not len(bad):
         return []
@@ -189,7 +189,7 @@ def _within_limit(
 
 
 def _frames(scenes: Sequence[Scene], rows: Sequence[np.ndarray], motions: Sequence[Motion]) -> str:
-    """How the motion is kept: said on the page, as it is not the result itself."""
+    """How the motion is kept: the page says so, as it is not the result itself."""
     keys, there = sum(len(m.t) for m in motions), sum(map(len, rows))
     off = max(m.error for m in motions)
     text = f"{keys} key frames of {there} rows" if keys < there else f"all {plural(there, 'row')} as key frames"

@@ -47,7 +47,7 @@ class Encoder:
 
 
 class Mp4(Encoder):
-    """H.264, as every browser and slide program plays it."""
+    """H.264, which every browser and slide program plays."""
 
     def __init__(self, path: Path, size: tuple[int, int], rate: float) -> None:
         super().__init__(path, size, rate)
@@ -152,5 +152,5 @@ class Gif(Encoder):
 
 
 def encoder(path: Path, size: tuple[int, int], rate: float) -> Encoder:
-    """For the format that the name of the file says."""
+    """The encoder for the suffix of the file."""
     return (Gif if path.suffix.lower() == ".gif" else Mp4)(path, size, rate)

@@ -59,13 +59,13 @@ def stamp_of(t: float, digits: int = 3) -> str:
 
 
 def report(scene: Scene, above: int = 4) -> None:
-    """What is not drawn as it was meant, said; `above`: calls from here to the user's line."""
+    """Warn of what is not drawn as the model says; `above`: calls from here to the user's line."""
     for note in scene.notes:
         warn(note, ViewWarning, stacklevel=above)
 
 
 def check_path(path: PathLike, look: Look) -> None:
-    """Before anything is drawn."""
+    """Refuse a file that cannot be written, before anything is drawn."""
     check_suffix(path, tuple(x for x in SUFFIXES if not (look.transparent and x in OPAQUE)), "draw")
     check_writable(path)
 

@@ -1,4 +1,4 @@
-"""What a picture is asked to look like, checked; and the picture of one frame."""
+"""Look of a picture, checked; and the picture of one frame."""
 
 from __future__ import annotations
 
@@ -91,5 +91,5 @@ class Drawing:
 
     @cached_property
     def _remarks(self) -> list[str]:
-        """What the lengths of arrows mean."""
+        """Meaning of the lengths of arrows."""
         return [text for layer, text in self.scene.scales.items() if layer in self.scene.shown]

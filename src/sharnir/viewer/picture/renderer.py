@@ -1,4 +1,4 @@
-"""A scene as pixels: what is asked for, made ready once; then one picture per frame."""
+"""A scene as pixels: prepared once, then one picture per frame."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ MARGIN = 0.12
 
 
 def lamp(scene: Scene, camera: Camera) -> FloatArray:
-    """Direction to the lamp: over the left shoulder of who looks."""
+    """Direction to the lamp: over the left shoulder of the viewer."""
     right = camera.axes()[0]
     right = right - (right @ scene.up) * scene.up
     right /= max(float(np.linalg.norm(right)), 1e-12)
@@ -230,7 +230,7 @@ class Renderer:
         return self._drawn(surface, bins)
 
     def _shadows(self, cast: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What the lamp sees, and the shadow on the ground."""
+        """The lamp's map of surfaces, and the shadow on the ground."""
         n = self._texels
         highest, lowest = np.empty((n, n)), np.empty((n, n))
         self._run(cast_shadows, Cast(cast, self.stage.faces, self._casting, highest, lowest))

@@ -1,4 +1,4 @@
-"""The triangles of a scene in the axes of what carries them: made once, moved frame by frame."""
+"""The triangles of a scene in the axes of their carriers: made once, moved frame by frame."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ USUAL = 2.0
 """… and of all others."""
 
 NEARER = 2e-3
-"""By so much of their depth lines are drawn nearer, so that those in a surface are seen; those of the ground are not."""
+"""Share of their depth by which lines are drawn nearer, so that those in a surface are seen; not those of the ground."""
 
 PIECES = 24
-"""Lines of the ground are cut so often: each piece has its own opacity."""
+"""Pieces of a line of the ground: each has its own opacity."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ class Stage:
 
 
 def stage(scene: Scene, shown: Collection[str], camera: Camera, pixel: float, grid_opacity: float = 1.0) -> Stage:
-    """What is on the given layers; of the ground its lines: the background is its floor. `pixel`: its height at depth 1."""
+    """Triangles of the given layers; of the ground only lines: the background is its floor. `pixel`: its height at depth 1."""
     made = _Collected()
     for part in sorted(scene.parts, key=_size):  # where surfaces are in one plane, the smaller part is seen
         if part.layer in shown and part.layer != "ground":
@@ -161,7 +161,7 @@ def stage(scene: Scene, shown: Collection[str], camera: Camera, pixel: float, gr
 
 
 def _size(part: Part) -> float:
-    """Of the box around a part."""
+    """Diagonal of the box around a part."""
     return float(np.linalg.norm(np.abs(part.at[:3, :3]) @ np.ptp(part.geometry.vertices, axis=0)))
 
 

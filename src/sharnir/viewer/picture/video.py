@@ -24,7 +24,7 @@ from .look import Drawing, Look, View
 
 SUFFIXES = (".mp4", ".gif")
 SIZE = {".mp4": (1280, 720), ".gif": (640, 360)}
-"""Where none is asked for: a gif holds every pixel that changes."""
+"""Default sizes, smaller for a gif, which holds every pixel that changes."""
 
 RATES = 1.0, 240.0
 """Least and most frames in a second."""
@@ -77,7 +77,7 @@ def frame_times(result: Result, rate: float, speed: float) -> np.ndarray:
 def _prepared(
     path: PathLike, fps: float, size: tuple[int, int] | None, view: View, theme: str, labels: bool, title: str
 ) -> tuple[Look, float]:  # fmt: skip
-    """Everything that can be refused before anything is drawn."""
+    """Look and frame rate, all checks made before anything is drawn."""
     check_suffix(path, SUFFIXES, "make a video")
     suffix = Path(path).suffix.lower()
     look = Look(size or SIZE[suffix], view, theme, labels, title)

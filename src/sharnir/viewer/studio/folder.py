@@ -41,7 +41,7 @@ class Opened:
     model: Model
     result: Result | None = None
     notes: tuple[str, ...] = ()
-    """What was left out so that nothing outside the folder is read."""
+    """Remarks on files outside the folder, which are not read."""
 
 
 def check_suffix(path: Path) -> None:
@@ -110,7 +110,7 @@ class Folder:
             return Opened(shown, model, None, self._without_outer_meshes(model))
 
     def _without_outer_meshes(self, model: Model) -> tuple[str, ...]:
-        """A file may name a mesh by any path, and a view opens it."""
+        """Remove visuals' paths that lead out of the folder; a note on each."""
         notes = []
         for k, visual in enumerate(model.visuals):
             if visual.path is not None and not self._is_inside(visual.path):

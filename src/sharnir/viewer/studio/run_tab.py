@@ -1,4 +1,4 @@
-"""The tab of runs: how, the run itself, watching it, its account of energy, taking it away."""
+"""The tab of runs: options, the run itself, playback, account of energy, files to take away."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST = 300
 """Quantities in the list of those that can be plotted."""
 ASPECT = 0.7
-"""Width to height of what the panels on both sides leave of a window."""
+"""Width over height of a window between the panels on both sides."""
 USUAL = "coordinates, speeds, energy"
 
 
@@ -79,14 +79,14 @@ class RunTab:
         self.page.job("run", self._computed, lambda _: self.show(play=True))
 
     def _computed(self) -> Result:
-        """With what is shown of it: that takes a while, too."""
+        """The run, with its poses and energy: they take a while, too."""
         r = self.page.work.run()
         if len(r):
             _ = r.poses, r.energy
         return r
 
     def show(self, play: bool = False) -> None:
-        """The last run: drawn, played, plotted, in words."""
+        """Show the last run: drawn, played, plotted, in words."""
         page, r = self.page, self.page.work.result
         assert r is not None
         page.stage.clear()

@@ -24,7 +24,7 @@ MOST = 40
 
 
 class StartSliders(PosingPanel):
-    """What plays is paused when a slider moves the mechanism."""
+    """Sliders that pause the playback when they move the mechanism."""
 
     page: StudioPage | None = None
 
@@ -41,7 +41,7 @@ class StartTab:
         self.sliders: StartSliders | None = None
 
     def fill(self) -> None:
-        """The model at its start, with the parameters as they are; the position of the sliders is kept where it was edited."""
+        """Show the model at its start, with the parameters as edited; an edited position of the sliders is kept."""
         page, work = self.page, self.page.work
         self.take()
         said = ""
@@ -60,14 +60,14 @@ class StartTab:
             page.say(*dict.fromkeys(([said] if said else []) + list(scene.notes)), bad=bool(said))
 
     def take(self) -> None:
-        """The position of the sliders into the workspace, where it was edited."""
+        """Copy the position of the sliders into the workspace if it was edited."""
         if self.sliders is not None and self.sliders.posing.model is self.page.work.model:
             posing = self.sliders.posing
             if not np.array_equal(posing.q, posing.start[0]):
                 self.page.work.pose = posing.q.copy()
 
     def draw_on(self, nodes: SceneNodes) -> None:
-        """Sliders move these from now on."""
+        """Let the sliders move these nodes from now on."""
         if self.sliders is not None:
             self.sliders.nodes = nodes
 

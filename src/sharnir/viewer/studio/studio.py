@@ -62,7 +62,7 @@ class Studio:
 
 
 def _folder_for(file: FilePath | None) -> Path:
-    """The current one; of a file elsewhere, its package: meshes are often in a folder beside it."""
+    """The current folder; for a file elsewhere, its package: meshes are often in a folder beside it."""
     here = Path.cwd()
     if file is None:
         return here
