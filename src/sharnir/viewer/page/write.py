@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
-from ...errors import SharnirError, StateError
+from ...errors import StateError
 from ...model.model import Model
 from ...reporting import pages
 from ...reporting.formats import duration, figures, plural
@@ -28,61 +24,14 @@ from .contents import Take, data_of, layers_of
 from .keyframes import Motion, fewer, finite_rows, key_frames
 from .page_files import MOTION, check_page_file
 
-# --- three.js, which draws the page: cut out of the viewer that the package trimesh brings along
-KNOWN = "4.10 to 5.2"
-"""Versions of trimesh whose viewer has been seen to hold it in this form."""
-WHERE = ("resources/templates/viewer.zip", "viewer.html.template")
-BEGIN, END = "/**\n * @license\n * Copyright 2010-", 'Object.defineProperty(t,"__esModule",{value:!0})}));'
-"""The first and the last words of the bundle, which defines the global THREE and nothing else."""
-NEEDED = (".THREE={})", "t.REVISION=", "t.InstancedMesh=", "t.WebGLRenderer=", "t.ShadowMaterial=", "t.MeshStandardMaterial=")
-
-
-@cache
-def three_js() -> str:
-    """The text of a script that defines `THREE`, its licence included."""
-    return cut(_viewer())
-
-
-def cut(viewer: str) -> str:
-    """The part of trimesh's viewer that is three.js."""
-    begin = viewer.find(BEGIN)
-    end = viewer.find(END, begin)
-    found = viewer[begin : end + len(END)] if 0 <= begin < end else ""
-    if not all(word in found for word in NEEDED) or "</script" in found.lower():
-        raise _unusable("its viewer does not hold three.js in the form that is known here")
-    return found
-
-
-def _viewer() -> str:
-    spec = find_spec("trimesh")
-    if spec is None or not spec.submodule_search_locations:
-        raise SharnirError("pages draw with three.js, which the package trimesh brings along; install it: pip install trimesh")
-    folder = Path(next(iter(spec.submodule_search_locations)))
-    try:
-        with zipfile.ZipFile(folder / WHERE[0]) as archive:
-            return archive.read(WHERE[1]).decode("utf-8")
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise _unusable(f"its {WHERE[0]} cannot be read ({error})") from None
-
-
-def _unusable(why: str) -> SharnirError:
-    try:
-        installed = version("trimesh")
-    except PackageNotFoundError:
-        installed = "of unknown version"
-    return SharnirError(
-        f"pages draw with three.js from the package trimesh, and the one installed ({installed}) does not serve: {why}; "
-        f"install one of the versions {KNOWN}: pip install 'trimesh>=4.10,<=5.2'"
-    )
-
-
-# --- write
+THREE = Path(__file__).with_name("three") / "three.min.js"
+"""three.js 0.140.2 as npm has it, which draws the page; its licence stands beside it."""
 FPS = 30.0
 """Least number of key frames a second; the page draws as many frames as the screen shows, between them too."""
 
 
 @dataclass(frozen=True)
-class Options:
+class PageOptions:
     """Options of a page.
 
     follow   the body that the camera goes along with; it can be changed on the page
@@ -99,7 +48,7 @@ class Options:
 def write_page(
     takes: Scene | Take | Sequence[Scene | Take],
     path: str | PathLike[str],
-    options: Options | None = None,
+    options: PageOptions | None = None,
     charts: Charts | None = None,
 ) -> Path:
     """Several takes are drawn over each other, each in its colour; `charts` are in step with them."""
@@ -108,8 +57,8 @@ def write_page(
     return pages.write_page(page([x if isinstance(x, Take) else Take(x.name, x) for x in several], options, charts), path)
 
 
-def page(takes: Sequence[Take], options: Options | None = None, charts: Charts | None = None) -> str:
-    options = options or Options()
+def page(takes: Sequence[Take], options: PageOptions | None = None, charts: Charts | None = None) -> str:
+    options = options or PageOptions()
     _check(takes, options)
     with ProgressBar(options.progress, "page", 3.0) as bar:
         scenes = [take.scene for take in takes]
@@ -137,12 +86,12 @@ def page(takes: Sequence[Take], options: Options | None = None, charts: Charts |
             "warnings": [*dict.fromkeys([*(w for s in subjects for w in facts.warnings_of(s)), *notes])],
             "frames": "" if still else _frames(scenes, rows, motions),
             "data": data,
-            "three": three_js(),
+            "three": THREE.read_text(encoding="utf-8"),
         }  # fmt: skip
-        return pages.templates("sharnir.viewer.page").get_template("page.html").render(**values)
+        return pages.page("sharnir.viewer.page", "page.html", figures={}, **values)
 
 
-def _check(takes: Sequence[Take], options: Options) -> None:
+def _check(takes: Sequence[Take], options: PageOptions) -> None:
     if not takes:
         raise StateError("a page needs something to show: give a model or a result")
     if not isinstance(options.fps, int | float) or not 0.0 < options.fps <= 1000.0:
@@ -167,7 +116,7 @@ def _cut_short(scene: Scene, rows: np.ndarray) -> list[str]:
 
 
 def _within_limit(
-    takes: Sequence[Take], motions: Sequence[Motion], options: Options, charts: Charts | None
+    takes: Sequence[Take], motions: Sequence[Motion], options: PageOptions, charts: Charts | None
 ) -> tuple[str, Sequence[Motion]]:
     """The data of the page, with fewer key frames where there would be too many."""
 
