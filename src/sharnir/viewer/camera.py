@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from ..errors import StateError, brief, known, no_such
 from ..types import FloatArray, real_array
 from .scene import Scene
+
+ViewDirection: TypeAlias = str | Sequence[float] | None
+"""A view by name, the direction from the mechanism to the camera, or None: a little from above and aside."""
 
 FIELD = 35.0
 """Vertical angle of view in degrees: narrow, for little distortion by perspective."""
@@ -66,8 +70,8 @@ VIEWS = ("front", "side", "top")
 """Directions that have names: a flat mechanism is seen flat from the front."""
 
 
-def direction_of(scene: Scene, view: str | Sequence[float] | None) -> Sequence[float] | None:
-    """Direction from the mechanism to the camera: a view by name, or three numbers; None: a little from above and aside."""
+def direction_of(scene: Scene, view: ViewDirection) -> Sequence[float] | None:
+    """Direction from the mechanism to the camera, checked."""
     if view is None:
         return None
     if isinstance(view, str):

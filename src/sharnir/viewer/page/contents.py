@@ -16,7 +16,7 @@ from ...simulation.results.charts import Charts, Curve
 from ...simulation.results.plotly_plots import thinned
 from ...simulation.results.result import Result
 from ...types import FloatArray
-from ..camera import FIELD, camera_for, direction_of
+from ..camera import FIELD, ViewDirection, camera_for, direction_of
 from ..scene import LAYERS, SEEN_THROUGH, THROUGH, Anchor, Colour, Geometry, Part, Scene, Span
 from .keyframes import TURN, Motion
 from .pack import Package, Reference, series
@@ -65,7 +65,7 @@ def data_of(
     takes: Sequence[Take],
     motions: Sequence[Motion],
     follow: str | None,
-    view: str | Sequence[float] | None,
+    view: ViewDirection,
     charts: Charts | None,
 ) -> str:
     """Everything that the scripts of the page read, packed."""
@@ -80,7 +80,7 @@ def data_of(
     ]
     return package.text({
         "cameras": _cameras(everything, view), "field": FIELD,
-        "up": _floats(everything.up), "low": _floats(low), "high": _floats(high), "size": everything.size,
+        "up": everything.up.tolist(), "low": low.tolist(), "high": high.tolist(), "size": everything.size,
         "through": {"layers": SEEN_THROUGH, "opacity": THROUGH}, "runs": runs, "geometries": contents.geometries,
         "follow": _body(scenes[0], follow),
         "plots": plots(package, charts) if charts else [],
@@ -95,11 +95,11 @@ def _without_ground(scene: Scene) -> Scene:
     )
 
 
-def _cameras(scene: Scene, view: str | Sequence[float] | None) -> list[dict[str, Any]]:
+def _cameras(scene: Scene, view: ViewDirection) -> list[dict[str, Any]]:
     """Cameras from which windows of any aspect see the whole motion."""
     direction = direction_of(scene, view)
     found = [(float(aspect), camera_for(scene, float(aspect), direction)) for aspect in ASPECTS]
-    return [{"aspect": a, "position": _floats(c.position), "target": _floats(c.target), "up": _floats(c.up)} for a, c in found]
+    return [{"aspect": a, "position": c.position.tolist(), "target": c.target.tolist(), "up": c.up.tolist()} for a, c in found]
 
 
 def _body(scene: Scene, name: str | None) -> int:
@@ -126,14 +126,14 @@ class Contents:
             "t": add(motion.t.astype(np.float64)),
             "position": series(self.package, motion.position),
             "quaternion": series(self.package, motion.quaternion),
-            "centre": [float(x) for x in motion.centre],
+            "centre": motion.centre.tolist(),
             "quantum": motion.quantum,
             "turn": TURN,
             "parts": [self._parts(group, tint) for group in _groups(scene.parts, _mirrored)],
             "spans": [self._spans(group, motion, tint) for group in _groups(scene.spans, lambda span: span.vector is None)],
             "lines": [
                 {"name": line.name, "layer": line.layer, "points": add(line.points.astype(np.float32)),
-                 "colour": [float(x) for x in _tinted(line.colour, tint if line.layer != "ground" else None)]}
+                 "colour": _tinted(line.colour, tint if line.layer != "ground" else None).tolist()}
                 for line in scene.lines
             ],
         }  # fmt: skip
@@ -229,10 +229,6 @@ def _bytes(colours: np.ndarray) -> np.ndarray:
 def _rgb(colour: str) -> Colour:
     r, g, b = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
     return r, g, b, 1.0
-
-
-def _floats(x: FloatArray) -> list[float]:
-    return [float(value) for value in x]
 
 
 def layers_of(scenes: Sequence[Scene]) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from ...reporting.pictures import COLOURS
 from ...reporting.progress import ProgressBar
 from ...simulation.results.charts import Charts
 from ...simulation.results.result import Result
-from ..camera import direction_of
+from ..camera import ViewDirection, direction_of
 from ..scene import Scene
 from . import facts
 from .contents import Take, data_of, layers_of
@@ -41,7 +41,7 @@ class PageOptions:
     title: str | None = None
     fps: float = FPS
     follow: str | None = None
-    view: str | Sequence[float] | None = None
+    view: ViewDirection = None
     progress: bool | None = None
 
 
