@@ -71,9 +71,7 @@ def scene_of_mode(
     """One period of a mode as a scene."""
     scene = scene_of(mode.dynamics.model, show, mode.q, mode.t)
     t, q = motion_of_mode(mode, amplitude, frames)
-    rotation, position = mode.dynamics.poses(q, mode.t)
-    if scene.carriers is not None:
-        rotation, position = scene.carriers.poses(np.full(len(t), mode.t), q, rotation, position)
+    rotation, position = scene.carried(np.full(len(t), mode.t), q, *mode.dynamics.poses(q, mode.t))
     low, high = scene.low, scene.high
     for i, points in enumerate(_points(scene)):
         if len(points):

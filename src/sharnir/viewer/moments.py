@@ -48,8 +48,7 @@ def at_times(scene: Scene, r: Result, times: Sequence[float] | FloatArray) -> Sc
         q[k] = r.model.integrate(r.q[row[k]], share[k] * step, float(t[k]))
     parameters = r.parameters[row] if r.parameters.size else None
     rotation, position = r.dynamics.poses(q, t, parameters=parameters)
-    if scene.carriers is not None:
-        rotation, position = scene.carriers.poses(t, q, rotation, position)
+    rotation, position = scene.carried(t, q, rotation, position)
     last = np.minimum(row + 1, len(r.t) - 1)
     mix = share[:, None]
     spans = [x if x.vector is None else replace(x, vector=(1 - mix) * x.vector[row] + mix * x.vector[last]) for x in scene.spans]

@@ -6,8 +6,9 @@ None of them knows a joint, a force or a file.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -109,6 +110,9 @@ class Span:
         return a + self.share[0] * way, a + self.share[1] * way
 
 
+Drawn = TypeVar("Drawn", Part, Span)
+
+
 @dataclass(frozen=True, eq=False)
 class Line:
     """A fixed polyline: the path of a point, a line of the grid."""
@@ -169,6 +173,10 @@ class Scene:
             return Anchor(self.bodies.index(body), point)
         return Anchor(*self.carriers.nearest("ground" if body == "base" else body, point))
 
+    def carried(self, t: FloatArray, q: FloatArray, rotation: FloatArray, position: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Poses of all rows at coordinates q (T, nq), from those of the bodies."""
+        return (rotation, position) if self.carriers is None else self.carriers.poses(t, q, rotation, position)
+
     @property
     def layers(self) -> tuple[str, ...]:
         """Layers that have anything in them."""
@@ -179,6 +187,14 @@ class Scene:
         """The scene at other poses, without what is known for its own times only."""
         spans = [x for x in self.spans if x.vector is None]
         return replace(self, t=t, rotation=rotation, position=position, spans=spans)
+
+
+def groups(drawn: Iterable[Drawn], also: Callable[[Drawn], object] = lambda _: None) -> list[list[Drawn]]:
+    """What has one geometry, layer and opacity, and one value of `also`: renderers draw each group at once."""
+    found: dict[object, list[Drawn]] = {}
+    for x in drawn:
+        found.setdefault((id(x.geometry), x.layer, x.colour[3], also(x)), []).append(x)
+    return list(found.values())
 
 
 def opacity_of(part: Part, shown: Collection[str]) -> float:

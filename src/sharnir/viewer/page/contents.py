@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ...simulation.results.plotly_plots import thinned
 from ...simulation.results.result import Result
 from ...types import FloatArray
 from ..camera import FIELD, ViewDirection, camera_for, direction_of
-from ..scene import LAYERS, SEEN_THROUGH, THROUGH, Anchor, Colour, Geometry, Part, Scene, Span
+from ..scene import LAYERS, SEEN_THROUGH, THROUGH, Anchor, Colour, Geometry, Part, Scene, Span, groups
 from .keyframes import TURN, Motion
 from .pack import Package, Reference, series
 
@@ -45,8 +45,6 @@ def _curve(package: Package, curve: Curve) -> dict[str, Any]:
 
 
 # --- contents
-Drawn = TypeVar("Drawn", Part, Span)
-
 ASPECTS = np.geomspace(0.3, 4.0, 14)
 """Widths of a window over its height for which the page is told where its camera stands; between them it interpolates."""
 
@@ -129,8 +127,8 @@ class Contents:
             "centre": motion.centre.tolist(),
             "quantum": motion.quantum,
             "turn": TURN,
-            "parts": [self._parts(group, tint) for group in _groups(scene.parts, _mirrored)],
-            "spans": [self._spans(group, motion, tint) for group in _groups(scene.spans, lambda span: span.vector is None)],
+            "parts": [self._parts(group, tint) for group in groups(scene.parts, _mirrored)],
+            "spans": [self._spans(group, motion, tint) for group in groups(scene.spans, lambda span: span.vector is None)],
             "lines": [
                 {"name": line.name, "layer": line.layer, "points": add(line.points.astype(np.float32)),
                  "colour": _tinted(line.colour, tint if line.layer != "ground" else None).tolist()}
@@ -200,14 +198,6 @@ class Contents:
         shown = np.nan_to_num(np.concatenate([vector[motion.rows] for vector in vectors], axis=1))
         unit = max(float(np.abs(shown).max(initial=0.0)) / 30000.0, 1e-300)
         return {"unit": unit, "series": series(self.package, np.rint(shown / unit).astype(np.int64))}
-
-
-def _groups(drawn: Iterable[Drawn], also: Callable[[Drawn], Any]) -> list[list[Drawn]]:
-    """Groups of one geometry, layer and opacity: one call of the renderer each."""
-    groups: dict[Any, list[Drawn]] = {}
-    for x in drawn:
-        groups.setdefault((id(x.geometry), x.layer, x.colour[3], also(x)), []).append(x)
-    return list(groups.values())
 
 
 def _mirrored(part: Part) -> bool:
