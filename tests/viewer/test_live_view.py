@@ -47,7 +47,7 @@ def test_a_view_of_a_model_follows_its_sliders(open_view, linkage):
         panel = view.sliders
         (slider, handle), *others = panel._handles
         before = [h.value for _, h in others]
-        view.stage.post("slider", lambda: panel._set(slider, 1.6))
+        view.stage.post("slider", lambda: panel.change(lambda: panel.posing.set(slider, 1.6)))
         done(view)
         assert handle.value == pytest.approx(1.6) and all(h.value != x for (_, h), x in zip(others, before, strict=True))
         np.testing.assert_allclose(view.stage.scenes[0].position, panel.posing.poses()[1])
@@ -57,7 +57,7 @@ def test_a_view_of_a_model_follows_its_sliders(open_view, linkage):
         view.pose({"A": 0.3})
         done(view)
         assert panel._text.value == panel.posing.text()
-        view.stage.post("reset", panel.reset)
+        view.stage.post("reset", lambda: panel.change(panel.posing.reset))
         done(view)
         assert panel.posing.q[0] == pytest.approx(0.8)
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..model.joints.elastic import Elastic
 from ..simulation.results.result import Result
 from ..types import FloatArray
-from .outline import Outline, index
+from .outline import Outline
 from .scene import Anchor, Colour, Span
 from .solids import cone, rod
 
@@ -87,13 +87,13 @@ def reactions(o: Outline, r: Result) -> list[Load]:
 
 def forces(o: Outline, r: Result) -> list[Load]:
     """Loads of every force of the model on every body, at the points where they act."""
-    found = []
+    found, bodies = [], {b.name for b in o.model.bodies}
     rotation, _ = r.poses
     for name, action in r.force_actions.items():
         for body, wrench in action.items():
-            if body not in {b.name for b in o.model.bodies} or wrench.ndim != 2 or wrench.shape[1] != 6:
+            if body not in bodies or wrench.ndim != 2 or wrench.shape[1] != 6:
                 continue  # on a joint: not an arrow
-            i = index(o.model, body)
+            i = o.carriers.index(body)
             force, moment = wrench[:, :3], wrench[:, 3:]
             point = _point_of(force, moment, o.size)
             left = moment - np.cross(point, force)

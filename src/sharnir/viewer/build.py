@@ -26,7 +26,7 @@ from .contacts import floor_heights
 from .elements import axes_parts, constraint_parts, force_parts
 from .flexible import flexible_parts
 from .glyphs import joint_parts
-from .outline import FEW, Outline, corners, index, matrix, outline
+from .outline import FEW, Outline, box_corners, corners, matrix, outline
 from .scene import GROUND, LAYERS, SHOWN, Colour, Line, Part, Scene, Span
 from .solids import sphere, square
 from .visuals import Drawn, drawn_visuals
@@ -46,10 +46,10 @@ def ground_parts(
     """A floor with a grid at the known height; else at the origin if nothing is below it, else below everything."""
     rotation = Rotation.align_z(up.tolist())
     axes = np.asarray(rotation.matrix, dtype=float)
-    corner = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]) @ axes
+    corner = box_corners(low, high) @ axes
     lowest = corner[:, 2].min()
-    usual = 0.0 if -TOUCHING * size <= lowest <= size else lowest - BELOW * size
-    height = usual if known is None else known
+    default = 0.0 if -TOUCHING * size <= lowest <= size else lowest - BELOW * size
+    height = default if known is None else known
     step = round_number(max(np.ptp(corner[:, 0]), np.ptp(corner[:, 1]), 0.5 * size) / LINES)
     middle = np.round(0.5 * (corner[:, :2].min(axis=0) + corner[:, :2].max(axis=0)) / step) * step
     half = LINES * step
@@ -152,8 +152,8 @@ def _scene(
 ) -> Scene:  # fmt: skip
     """The scene of a model at given poses. `numeric`: the model without parameters, by which it is drawn."""
     carriers = Carriers(numeric)
-    looks, missing, planes = _looks(numeric, "visual")
-    looks += [] if shown is None or "collision" not in shown else _looks(numeric, "collision")[0]
+    looks, missing, planes = _looks(carriers, "visual")
+    looks += [] if shown is None or "collision" not in shown else _looks(carriers, "collision")[0]
     o = outline(carriers, R[0], x[0], [(p.carrier, corners(p.geometry, p.at)) for p in looks])
     pieces: list[Piece] = [*looks, *_mechanism(o, looks)]
     scales: dict[str, str] = {}
@@ -195,11 +195,11 @@ def _mechanism(o: Outline, looks: Sequence[Part]) -> Iterator[Piece]:
             yield from mass_parts(o, i)
         yield from axes_parts(f"axes of {body.name}", "frames", i, np.eye(4), 6 * o.width(i))
     for name, (carrier, at) in m.frames.items():
-        yield from axes_parts(f"frame {name}", "frames", *o.carried(carrier, at), 8 * o.width(index(m, carrier)))
+        yield from axes_parts(f"frame {name}", "frames", *o.carried(carrier, at), 8 * o.width(o.carriers.index(carrier)))
     for joint in (j for j in m.joints if not isinstance(j.type, Elastic)):
-        yield from joint_parts(o, joint, rails=index(m, joint.parent) not in drawn)
+        yield from joint_parts(o, joint, rails=o.carriers.index(joint.parent) not in drawn)
     for joint in m.closing_joints:
-        yield from joint_parts(o, joint, closing=True, rails=index(m, joint.parent) not in drawn)
+        yield from joint_parts(o, joint, closing=True, rails=o.carriers.index(joint.parent) not in drawn)
     for name, force in m.forces.items():
         yield from force_parts(o, name, force)
     for name, constraint in m.constraints.items():
@@ -233,7 +233,7 @@ def _floors(
     wide = np.diag([4.0 * o.size, 4.0 * o.size, 1.0, 1.0])
     for one in planes:
         if not (is_heavy and _is_floor(one, up)):
-            yield Part(one.label, "ground", one.geometry, one.colour or PALE, index(o.model, one.body), one.at @ wide)
+            yield Part(one.label, "ground", one.geometry, one.colour or PALE, o.carriers.index(one.body), one.at @ wide)
 
 
 def _rolled_on(o: Outline, up: FloatArray) -> list[float]:
@@ -251,13 +251,14 @@ def _up_in_space(extent: FloatArray) -> FloatArray:
     return np.eye(3)[1 if extent[2] < 0.3 * min(extent[:2]) else 2]
 
 
-def _looks(model: Model, role: str) -> tuple[list[Part], list[str], list[Drawn]]:
+def _looks(carriers: Carriers, role: str) -> tuple[list[Part], list[str], list[Drawn]]:
     """Visuals of the model, and shapes of bodies that have none; notes about them; planes without edges."""
+    model = carriers.model
     layer, sides = "bodies" if role == "visual" else "collision", 48 if len(model.bodies) <= FEW else 8
     drawn_ones, notes = drawn_visuals(model, role, sides=sides)
     parts: list[Part] = []
     for one in drawn_ones:
-        i = index(model, one.body)
+        i = carriers.index(one.body)
         if not one.endless:
             plain = PALETTE[i % len(PALETTE)] if i != GROUND else PALE
             parts.append(Part(one.label, layer, one.geometry, one.colour or plain, i, one.at))
@@ -296,7 +297,7 @@ def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> 
     some = slice(None, None, max(1, len(x) // TIMES))
     good = np.isfinite(x[some]).all(axis=(1, 2))
     R, x = R[some][good], x[some][good]
-    points = {i: list(near) for i, near in enumerate(o.extent)} | {index(o.model, "ground"): list(o.fixed)}
+    points = {i: list(near) for i, near in enumerate(o.extent)} | {o.carriers.index("ground"): list(o.fixed)}
     for part in parts:
         if part.layer in ("bodies", "constraints") and part.carrier != GROUND:
             points.setdefault(part.carrier, []).extend(corners(part.geometry, part.at))

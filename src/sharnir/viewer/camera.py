@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import StateError, brief, known, no_such
 from ..types import FloatArray, real_array
+from .outline import box_corners
 from .scene import Scene
 
 ViewDirection: TypeAlias = str | Sequence[float] | None
@@ -55,7 +56,7 @@ def camera_for(scene: Scene, aspect: float = 16 / 9, direction: Sequence[float] 
     away = away / np.linalg.norm(away)
     up = scene.up if abs(scene.up @ away) < 0.999 else _across(scene.up)
     axes = Camera(centre + away, centre, up).axes()
-    corners = half * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) @ axes.T
+    corners = box_corners(-half, half) @ axes.T
     slope, shift, distance = math.tan(math.radians(FIELD) / 2), np.zeros(3), 0.0
     for _ in range(6):  # what is nearer looks larger: the middle of the picture is not the middle of the box
         right, above, back = (corners - shift).T

@@ -13,7 +13,7 @@ from ..model.surfaces import HeightFunction, Plane, Points
 from ..trace import at_values
 from ..types import FloatArray
 from .bodies import PALE, shape_part
-from .outline import Outline, index, matrix
+from .outline import Outline, matrix
 from .scene import Colour, Geometry, Part
 from .solids import geometry, sphere, square
 
@@ -25,7 +25,7 @@ EDGE = 4.0
 
 
 def contact_parts(o: Outline, name: str, contact: Contact) -> Iterator[Part]:
-    label, carrier = f"contact {name}", index(o.model, contact.body)
+    label, carrier = f"contact {name}", o.carriers.index(contact.body)
     if isinstance(contact.shape, Shape):
         solid, at = shape_part(contact.shape, o.sides)
         yield Part(label, "collision", solid, TOUCHING, carrier, at)
@@ -40,7 +40,7 @@ def contact_parts(o: Outline, name: str, contact: Contact) -> Iterator[Part]:
 
 
 def _touched(o: Outline, label: str, contact: Contact) -> Iterator[Part]:
-    under, surface = index(o.model, contact.on), contact.against
+    under, surface = o.carriers.index(contact.on), contact.against
     edge = EDGE * o.size
     if isinstance(surface, Plane):
         if contact.on != "ground" or abs(surface.at.rotation.entries[8]) < 0.999:  # else the floor itself, see `floor_heights`

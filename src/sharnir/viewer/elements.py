@@ -14,7 +14,7 @@ from ..types import FloatArray
 from .bodies import DARK, PALE
 from .contacts import contact_parts
 from .glyphs import CUT
-from .outline import Outline, index, matrix
+from .outline import Outline, matrix
 from .scene import Colour, Part, Span
 from .solids import cylinder, ring, rod, sphere, spring
 
@@ -46,7 +46,7 @@ def force_parts(o: Outline, name: str, force: object) -> Iterator[Part | Span]:
     elif isinstance(force, Contact):
         yield from contact_parts(o, name, force)
     elif isinstance(force, Bushing):
-        r = 1.6 * o.width(index(o.model, force.b))
+        r = 1.6 * o.width(o.carriers.index(force.b))
         yield Part(
             label, "springs", sphere(o.sides), (*SPRING[:3], 0.6), *o.carried(force.b, Pose(force.at_b.position), (r, r, r))
         )
@@ -58,7 +58,7 @@ def constraint_parts(o: Outline, name: str, constraint: object) -> Iterator[Part
     label = f"constraint {name}"
     if isinstance(constraint, Distance):
         ends = ((constraint.a, constraint.at_a), (constraint.b, constraint.at_b))
-        w = 0.5 * min(o.width(index(o.model, body)) for body, _ in ends)
+        w = 0.5 * min(o.width(o.carriers.index(body)) for body, _ in ends)
         yield Span(label, "constraints", rod(), CUT, w, o.anchor(*ends[0]), o.anchor(*ends[1]))
         for body, at in ends:
             yield _ball(o, label, body, at, 1.8 * w)

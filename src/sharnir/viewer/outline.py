@@ -68,11 +68,6 @@ class Outline:
         return carrier, matrix(pose, scale)
 
 
-def index(model: Model, body: str) -> int:
-    """Row of poses of a body, or of the base."""
-    return Carriers(model).index(body)
-
-
 def matrix(pose: Pose, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatArray:
     """(4, 4): scale, then pose."""
     out = np.eye(4)
@@ -81,10 +76,14 @@ def matrix(pose: Pose, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatArray:
     return out
 
 
+def box_corners(low: FloatArray, high: FloatArray) -> FloatArray:
+    """(8, 3)."""
+    return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+
+
 def corners(geometry: Geometry, at: FloatArray) -> list[FloatArray]:
     """Corners of the box around a geometry, where it is placed."""
-    low, high = geometry.vertices.min(axis=0), geometry.vertices.max(axis=0)
-    box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+    box = box_corners(geometry.vertices.min(axis=0), geometry.vertices.max(axis=0))
     return list(box @ at[:3, :3].T + at[:3, 3])
 
 

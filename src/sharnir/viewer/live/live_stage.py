@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -169,10 +168,6 @@ class Stage:
 
     def _tick(self, now: float) -> bool:
         return bool(sum(ticker(now) for ticker in list(self.tickers)))  # all of them, each time
-
-
-def now() -> float:
-    return time.perf_counter()
 
 
 def _plain(message: str) -> str:

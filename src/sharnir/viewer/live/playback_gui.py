@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter as now
 from typing import Any
 
 from ...simulation.results.result import Result
 from ..scene import Colour
-from .live_stage import Stage, now
+from .live_stage import Stage
 from .nodes import SceneNodes
 from .playback import SPEEDS, Playback
 from .track import Track, matrices_of
@@ -26,7 +27,7 @@ class PlaybackPanel:
 
     def __init__(self, stage: Stage, results: Sequence[Result], nodes: Sequence[SceneNodes]) -> None:
         self.stage, self.results, self.nodes = stage, list(results), list(nodes)
-        self.tracks = [Track.of(n.scene) for n in nodes]
+        self.tracks = [Track(n.scene.t, n.scene.rotation, n.scene.position) for n in nodes]
         self.clock = Playback(min(k.t[0] for k in self.tracks), max(k.t[-1] for k in self.tracks))
         self.watchers: list[Any] = []
         gui, first, last = stage.viser.gui, self.clock.first, self.clock.last

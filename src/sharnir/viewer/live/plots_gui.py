@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter as now
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from ...simulation.results.panels import Panel, panels
 from ...simulation.results.result import Result
 from ...types import FloatArray
-from .live_stage import Stage, now
+from .live_stage import Stage
 from .playback_gui import TINTS
 
 POINTS = 400

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from .live_stage import Stage
@@ -37,7 +38,7 @@ class PosingPanel:
         self._folder = gui.add_folder("coordinates")
         self._make()
         reset = gui.add_button("reset", hint="back to where the view began")
-        reset.on_click(lambda _: stage.post("reset", self.reset))
+        reset.on_click(lambda _: stage.post("reset", lambda: self.change(posing.reset)))
         self._text = gui.add_text("q0", posing.text(), hint="the present position: copy it into simulate(…, q0={…})")
         self.draw()
 
@@ -66,8 +67,9 @@ class PosingPanel:
             self._time.value = self.posing.t
         self._text.value = self.posing.text()
 
-    def reset(self) -> None:
-        self.posing.reset()
+    def change(self, change: Callable[[], None]) -> None:
+        """Change the pose; show it, and what could not be done."""
+        change()
         self.stage.say(self.posing.message)
         self.draw()
 
@@ -102,12 +104,7 @@ class PosingPanel:
     def _asked(self, slider: Slider, event: Any) -> None:
         if event.client is not None:  # else we have set it ourselves
             value = math.radians(event.target.value) if slider.is_angle and self._degrees else event.target.value
-            self.stage.post(("slider", slider.name), lambda: self._set(slider, float(value)))
-
-    def _set(self, slider: Slider, value: float) -> None:
-        self.posing.set(slider, value)
-        self.stage.say(self.posing.message)
-        self.draw()
+            self.stage.post(("slider", slider.name), lambda: self.change(lambda: self.posing.set(slider, float(value))))
 
     def _time_slider(self) -> Any:
         settings = self.posing.model.simulation
@@ -120,12 +117,7 @@ class PosingPanel:
 
     def _asked_time(self, event: Any) -> None:
         if event.client is not None:
-            self.stage.post("time", lambda: self._set_time(event.target.value))
-
-    def _set_time(self, t: float) -> None:
-        self.posing.set_time(t)
-        self.stage.say(self.posing.message)
-        self.draw()
+            self.stage.post("time", lambda: self.change(lambda: self.posing.set_time(event.target.value)))
 
     def _in_degrees(self, on: bool) -> None:
         if on != self._degrees:

@@ -14,7 +14,7 @@ from ...model.model import Model
 from ...simulation.results.result import Result
 from ...simulation.run.simulate import simulate
 from ...types import FloatArray
-from .pulling import Hand, hand_force, pulled_model, stiffness_and_damping
+from .pulling import Hand, hand_force, pulled_model
 
 OPTIONS = {"rtol": 1e-6, "atol": 1e-8}
 """Tolerances of the integration: finer than visible, and fast."""
@@ -112,8 +112,7 @@ class Session:
         """Force of the hand's spring, N."""
         if self.hand is None:
             return 0.0
-        k, _ = stiffness_and_damping(self.model, self.hand.body, self.hand.strength)
-        return float(k * np.linalg.norm(self.hand.at - self._grip_of(self.hand)))
+        return float(self.hand.spring(self.model)[0] * np.linalg.norm(self.hand.at - self._grip_of(self.hand)))
 
     # --- inside -------------------------------------------------------------------------------------------------------------
     def _change(self, hand: Hand | None) -> None:

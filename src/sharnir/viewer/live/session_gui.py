@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter as now
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from ...errors import SharnirError
 from ...types import FloatArray
 from ..solids import sphere, spring
 from .batches import turns_from_z
-from .live_stage import Stage, now
+from .live_stage import Stage
 from .nodes import SceneNodes
 from .posing_gui import PosingPanel
 from .pulling import Hand

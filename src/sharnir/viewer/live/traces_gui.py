@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from time import perf_counter as now
 from typing import Any
 
 import numpy as np
 
 from ...types import FloatArray
 from ..scene import Anchor
-from .live_stage import Stage, now
+from .live_stage import Stage
 from .nodes import SceneNodes, rgb255, segments
 from .playback_gui import TINTS
 

@@ -7,7 +7,6 @@ import numpy as np
 from ...equations.assembly.exponential import rotated
 from ...model.quaternions import quaternions_of, without_jumps
 from ...types import FloatArray
-from ..scene import Scene
 
 
 def matrices_of(wxyz: FloatArray) -> FloatArray:
@@ -23,10 +22,6 @@ class Track:
         self.t, self.position = np.asarray(t, dtype=float)[order], np.asarray(position, dtype=float)[order]
         self.wxyz = without_jumps(quaternions_of(rotation)[order], axis=0)
         self._reversed = order.step == -1
-
-    @staticmethod
-    def of(scene: Scene) -> Track:
-        return Track(scene.t, scene.rotation, scene.position)
 
     def at(self, t: float) -> tuple[FloatArray, FloatArray]:
         """(N, 4), (N, 3); before the first time and after the last, those."""

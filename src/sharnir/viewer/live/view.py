@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ...simulation.results.result import Result
 from ...types import State
 from ..build import position_of, scene_of
 from .live_stage import Stage
-from .nodes import SceneNodes
+from .nodes import SceneNodes, rgb255
 from .playback_gui import TINTS, PlaybackPanel
 from .plots_gui import PlotsPanel
 from .posing import Posing
@@ -208,7 +209,8 @@ def show_results(out: View, results: Sequence[Result], show: Sequence[str] | Non
     out.playback = PlaybackPanel(stage, results, nodes)
     if several:
         marks = (
-            f'<span style="color:{_css(TINTS[k % len(TINTS)])}">&#9632;</span> {_html(name)}' for k, name in enumerate(names)
+            f'<span style="color:rgb{rgb255(TINTS[k % len(TINTS)])}">&#9632;</span> {escape(name)}'
+            for k, name in enumerate(names)
         )
         gui.add_html("<div style='padding:0.3em 1em;font-size:0.9em'>" + "<br>".join(marks) + "</div>")
     tabs = gui.add_tab_group()
@@ -218,7 +220,7 @@ def show_results(out: View, results: Sequence[Result], show: Sequence[str] | Non
     with tabs.add_tab("summary"):
         for r, name in zip(results, names, strict=True):
             gui.add_html(
-                f"<pre style='padding:0 1em;font-size:0.7em;white-space:pre-wrap'>{_html(name)}\n{_html(r.summary())}</pre>"
+                f"<pre style='padding:0 1em;font-size:0.7em;white-space:pre-wrap'>{escape(name)}\n{escape(r.summary())}</pre>"
             )
     out.playback.watchers.append(charts.follow)
 
@@ -238,13 +240,3 @@ def _add_show_tab(stage: Stage, tabs: Any, nodes: list[SceneNodes], growing: boo
 
 def _is_script() -> bool:
     return hasattr(sys.modules["__main__"], "__file__") and not sys.flags.interactive
-
-
-def _css(colour: Sequence[float]) -> str:
-    return "rgb(" + ",".join(str(round(255 * x)) for x in colour[:3]) + ")"
-
-
-def _html(text: str) -> str:
-    from html import escape
-
-    return escape(text)

@@ -14,6 +14,7 @@ from ...dialect.arithmetic import Options
 from ...dialect.native import Loop
 from ...types import FloatArray
 from ..camera import Camera
+from ..outline import box_corners
 from ..scene import Scene
 from .kernels.light import Surface
 from .kernels.place import Placed, View, place
@@ -114,8 +115,7 @@ def cast_map(scene: Scene, direction: FloatArray, height: float, texels: int = T
     e1 /= np.linalg.norm(e1)
     e2 = np.cross(up, e1)
     rows = np.stack([axis - (axis @ direction) / (up @ direction) * up for axis in (e1, e2)])
-    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
-    corners = scene.low + corners * (scene.high - scene.low)
+    corners = scene.low + box_corners(np.zeros(3), np.ones(3)) * (scene.high - scene.low)
     base = 0.5 * (scene.low + scene.high)
     base = base + (height - up @ base) * up
     seen = (corners - base) @ rows.T
@@ -295,5 +295,5 @@ def _ground(scene: Scene, shown: Collection[str]) -> tuple[float, bool]:
     lines = [x.points @ scene.up for x in scene.lines if x.layer == "ground"]
     if lines:
         return float(min(x.min() for x in lines)), "ground" in shown
-    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
-    return float(((scene.low + corners * (scene.high - scene.low)) @ scene.up).min()), False
+    corners = scene.low + box_corners(np.zeros(3), np.ones(3)) * (scene.high - scene.low)
+    return float((corners @ scene.up).min()), False

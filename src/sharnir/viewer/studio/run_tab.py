@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -109,18 +110,20 @@ class RunTab:
         page, gui = self.page, self.page.gui
         with page.section("Run", "take away", 4):
             kind = gui.add_dropdown("as", tuple(FORMATS))
-            load = gui.add_button("Download")
-            keep = gui.add_button("Save in the folder")
-        page.on_click(load, lambda: self.download(kind.value))
-        page.on_click(keep, lambda: self.keep(kind.value))
+            self.add_buttons("Download", lambda: kind.value)
+
+    def add_buttons(self, label: str, kind: Callable[[], str]) -> None:
+        """Two buttons that take a file of this kind away."""
+        load, keep = self.page.gui.add_button(label), self.page.gui.add_button("Save in the folder")
+        self.page.on_click(load, lambda: self.download(kind()))
+        self.page.on_click(keep, lambda: self.keep(kind()))
 
     def download(self, kind: str) -> None:
         work, viser = self.page.work, self.page.stage.viser
         self.page.job("download", lambda: work.file(kind), lambda f: viser.send_file_download(*f, save_immediately=True))
 
     def keep(self, kind: str) -> None:
-        work = self.page.work
-        self.page.job("save", lambda: work.keep(kind), self._kept)
+        self.page.job("save", lambda: self.page.work.keep(kind), self._kept)
 
     def _kept(self, name: str) -> None:
         self.page.open_tab.refresh()

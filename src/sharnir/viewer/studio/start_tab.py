@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from time import perf_counter as now
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import SharnirError
 from ..build import scene_of
-from ..live.live_stage import ASPECT, now
+from ..live.live_stage import ASPECT
 from ..live.nodes import SceneNodes
 from ..live.posing import Posing
 from ..live.posing_gui import PosingPanel
@@ -49,7 +50,7 @@ class StartTab:
             q: Any = work.start()
         except SharnirError as error:
             q, said = work.pose, str(error)
-        t = float(work.said.get("t0", 0.0))
+        t = float(work.file_settings.get("t0", 0.0))
         scene = scene_of(work.model.with_parameters(work.values) if work.values else work.model, None, q, t)
         page.stage.clear()
         page.playback, page.stage.aspect = None, ASPECT
@@ -83,9 +84,7 @@ class StartTab:
 
     def _speeds(self) -> None:
         page, model, work = self.page, self.page.work.model, self.page.work
-        v = np.array(model.speeds(work.said.get("v0")))
-        for name, values in work.speeds.items():
-            v[model.v_slice(name)] = values
+        v = work.start_speeds()
         with page.section("Start", "speeds", 2, expanded=bool(v.any())):
             shown = 0
             for joint in model.joints:

@@ -33,10 +33,7 @@ class CompareTab:
         assert c is not None
         with page.section("Compare", "measured", 2):
             page.gui.add_html(comparison_text(c))
-            load = page.gui.add_button("Download as a page")
-            keep = page.gui.add_button("Save in the folder")
-        page.on_click(load, lambda: page.run_tab.download(COMPARISON))
-        page.on_click(keep, lambda: page.run_tab.keep(COMPARISON))
+            page.run_tab.add_buttons("Download as a page", lambda: COMPARISON)
 
 
 # --- the tab that opens files of the folder, and takes uploads

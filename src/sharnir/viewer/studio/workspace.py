@@ -95,12 +95,12 @@ class Workspace:
 
     def reset(self) -> None:
         """Parameters, start and options as the file has them."""
-        said = self.said
+        said = self.file_settings
         self.values, self.pose, self.speeds = self._parameters(said), None, {}
         self.options = RunOptions.of(said)
 
     @property
-    def said(self) -> dict[str, Any]:
+    def file_settings(self) -> dict[str, Any]:
         """Arguments of `simulate` as the file has them: its settings, or those of the run that it is."""
         model = self.model
         out = model.simulation.arguments() if model.simulation is not None else {}
@@ -136,7 +136,7 @@ class Workspace:
     @property
     def differs(self) -> bool:
         """Whether anything differs from the file."""
-        return self.pose is not None or bool(self.speeds) or self.values != self._parameters(self.said)
+        return self.pose is not None or bool(self.speeds) or self.values != self._parameters(self.file_settings)
 
     def _parameters(self, said: Mapping[str, Any]) -> dict[str, float]:
         """Values of the parameters, without states of forces, which are not edited."""
@@ -146,7 +146,7 @@ class Workspace:
     # --- running ---------------------------------------------------------------------------------------------------------------
     def arguments(self) -> dict[str, Any]:
         """Arguments of `simulate` as edited."""
-        model, o, out = self.model, self.options, self.said
+        o, out = self.options, self.file_settings
         if o.integrator not in INTEGRATORS:
             raise StateError(f"no integrator {brief(o.integrator)}")
         adaptive, before = INTEGRATORS[o.integrator].adaptive, RunOptions.of(out)
@@ -158,10 +158,7 @@ class Workspace:
         if self.values:
             out["parameters"] = dict(self.values)
         if self.pose is not None or self.speeds:
-            v = np.array(model.speeds(out.get("v0")))
-            for joint, values in self.speeds.items():
-                v[model.v_slice(joint)] = values
-            out |= {"q0": self.start(), "v0": v, "fixed": list(self.speeds)}
+            out |= {"q0": self.start(), "v0": self.start_speeds(), "fixed": list(self.speeds)}
         return out
 
     def run(self) -> Result:
@@ -183,11 +180,18 @@ class Workspace:
         """(nq,): where a run would begin. An AssemblyError where the loops cannot be closed there."""
         if self.pose is not None:
             return self.pose
-        model, said = self.model, self.said
+        model, said = self.model, self.file_settings
         if not model.constraints:
             return model.coordinates(said.get("q0"))
         values = list(model.parameter_values(self.values or None).values())
         return assemble_start(model, said.get("q0"), None, said.get("t0", 0.0), table_of(model), values, said.get("fixed")).q
+
+    def start_speeds(self) -> FloatArray:
+        """(nv,): speeds that a run begins with, before loops are closed."""
+        v = np.array(self.model.speeds(self.file_settings.get("v0")))
+        for joint, values in self.speeds.items():
+            v[self.model.v_slice(joint)] = values
+        return v
 
     def mobility(self) -> str:
         """Degrees of freedom at the start."""
