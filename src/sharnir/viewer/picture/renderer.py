@@ -20,18 +20,18 @@ from .kernels.light import Surface
 from .kernels.place import Placed, View, place
 from .kernels.scan import Bins, Cast, bin_triangles, cast_shadows
 from .kernels.strips import Picture, Samples, draw_strips
-from .stage import Stage, stage
 from .themes import Theme, linear, screen_values
+from .triangles import Triangles, triangles_of
 
 # --- triangles that reach behind the camera: the part in front of it
 Clipped = tuple[FloatArray, FloatArray, FloatArray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def clipped(stage: Stage, placed: Placed, view: View) -> Clipped:
+def clipped(triangles: Triangles, placed: Placed, view: View) -> Clipped:
     """Screen, normals, colours, faces, which faces are opaque and which translucent: those given, where nothing reaches behind
     the camera."""
-    screen, faces = placed.screen, stage.faces
-    whole = screen, placed.turned, stage.colours, faces, stage.opaque, stage.translucent
+    screen, faces = placed.screen, triangles.faces
+    whole = screen, placed.turned, triangles.colours, faces, triangles.opaque, triangles.translucent
     if not (screen[:, 2] < 0.0).any():
         return whole
     behind = screen[faces, 2] < 0.0
@@ -39,7 +39,7 @@ def clipped(stage: Stage, placed: Placed, view: View) -> Clipped:
     if not len(cut):
         return whole
     at = faces[cut]
-    corners = np.concatenate([_in_axes(stage, placed, view, at), placed.turned[at], stage.colours[at]], axis=2)
+    corners = np.concatenate([_in_axes(triangles, placed, view, at), placed.turned[at], triangles.colours[at]], axis=2)
     depth = -corners[:, :, 2] - view.near[0]
     made, source = [], []
     for f, triangle, d in zip(cut, corners, depth, strict=True):
@@ -48,22 +48,22 @@ def clipped(stage: Stage, placed: Placed, view: View) -> Clipped:
             made.append([polygon[0], polygon[j], polygon[j + 1]])
             source.append(f)
     new = np.array(made).reshape(-1, 10)
-    see_through = np.isin(source, stage.translucent)
+    see_through = np.isin(source, triangles.translucent)
     first = len(faces) + np.arange(len(source))
     return (
         np.concatenate([screen, _projected(new[:, :3], view)]),
         np.concatenate([placed.turned, new[:, 3:6]]),
-        np.concatenate([stage.colours, new[:, 6:]]),
+        np.concatenate([triangles.colours, new[:, 6:]]),
         np.concatenate([faces, len(screen) + np.arange(len(new)).reshape(-1, 3)]),
-        np.concatenate([stage.opaque, first[~see_through]]),
-        np.concatenate([stage.translucent, first[see_through]]),
+        np.concatenate([triangles.opaque, first[~see_through]]),
+        np.concatenate([triangles.translucent, first[see_through]]),
     )
 
 
-def _in_axes(stage: Stage, placed: Placed, view: View, at: np.ndarray) -> FloatArray:
+def _in_axes(triangles: Triangles, placed: Placed, view: View, at: np.ndarray) -> FloatArray:
     """(…, 3): vertices in the axes of the camera."""
-    pose = placed.pose[stage.item[at]]
-    world = np.einsum("...ij,...j->...i", pose[..., :9].reshape(*at.shape, 3, 3), stage.vertices[at]) + pose[..., 18:]
+    pose = placed.pose[triangles.item[at]]
+    world = np.einsum("...ij,...j->...i", pose[..., :9].reshape(*at.shape, 3, 3), triangles.vertices[at]) + pose[..., 18:]
     seen: FloatArray = (world - view.camera[:3]) @ view.camera[3:12].reshape(3, 3).T
     return seen
 
@@ -195,9 +195,8 @@ class Renderer:
         shown = scene.shown if shown is None else shown
         self._interpreted = interpreted
         focal = 0.5 / math.tan(math.radians(camera.field) / 2)
-        self.stage = stage(scene, shown, camera, 1.0 / (focal * size[1]), theme.grid)
-        self.stage.colours[:, :3] += theme.lift * (1.0 - self.stage.colours[:, :3])
-        self._casting = self.stage.casting
+        self.triangles = triangles_of(scene, shown, camera, 1.0 / (focal * size[1]), theme.grid)
+        self.triangles.colours[:, :3] += theme.lift * (1.0 - self.triangles.colours[:, :3])
         height, drawn = _ground(scene, shown)
         direction = lamp(scene, camera)
         sun, scale = cast_map(scene, direction, height, texels)
@@ -216,7 +215,7 @@ class Renderer:
 
     def frame(self, k: int = 0) -> np.ndarray:
         """(height, width, 4) of 8 bits at frame k of the scene: red, green, blue, opacity."""
-        s = self.stage
+        s = self.triangles
         n = len(s.vertices)
         placed = Placed(s.vertices, s.normals, s.item, s.poses(k), np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3)))
         self._run(place, self.view, placed)
@@ -233,7 +232,7 @@ class Renderer:
         """The lamp's map of surfaces, and the shadow on the ground."""
         n = self._texels
         highest, lowest = np.empty((n, n)), np.empty((n, n))
-        self._run(cast_shadows, Cast(cast, self.stage.faces, self._casting, highest, lowest))
+        self._run(cast_shadows, Cast(cast, self.triangles.faces, self.triangles.casting, highest, lowest))
         return highest, soft(lowest) if self._ground[1] > 0.0 else np.zeros((2, 2))
 
     def _bins(self, screen: FloatArray, faces: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -82,13 +82,13 @@ def _strip(
     return Stroke(vertices, colours, faces)
 
 
-# --- stage
+# --- all that is drawn
 OPAQUE = 0.999
 """Opacity from which on nothing shows through."""
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class Triangles:
     """All that is drawn, with the items that carry it: the ground, the bodies, then the spans."""
 
     scene: Scene
@@ -141,7 +141,7 @@ class Stage:
         return out
 
 
-def stage(scene: Scene, shown: Collection[str], camera: Camera, pixel: float, grid_opacity: float = 1.0) -> Stage:
+def triangles_of(scene: Scene, shown: Collection[str], camera: Camera, pixel: float, grid_opacity: float = 1.0) -> Triangles:
     """Triangles of the given layers; of the ground only lines: the background is its floor. `pixel`: its height at depth 1."""
     made = _Collected()
     for part in sorted(scene.parts, key=_size):  # where surfaces are in one plane, the smaller part is seen
@@ -157,7 +157,7 @@ def stage(scene: Scene, shown: Collection[str], camera: Camera, pixel: float, gr
         made.add(span.geometry, span.colour, 1 + scene.position.shape[1] + j, np.eye(4))
     for stroke in strokes([x for x in scene.lines if x.layer in shown], camera, pixel, grid_opacity):
         made.add_stroke(stroke)
-    return Stage(scene, spans, *made.arrays())
+    return Triangles(scene, spans, *made.arrays())
 
 
 def _size(part: Part) -> float:
