@@ -20,8 +20,7 @@ from sharnir.viewer.page import write
 from sharnir.viewer.page.contents import Take
 from sharnir.viewer.page.keyframes import QUANTUM, TOLERANCE, TURN, finite_rows, key_frames, weights
 from sharnir.viewer.page.pack import Package, series
-from sharnir.viewer.page.page_files import MOTION
-from sharnir.viewer.page.write import PageOptions, page
+from sharnir.viewer.page.write import MOTION, PageOptions, page
 
 
 @pytest.fixture(scope="module")

@@ -138,17 +138,16 @@ class SessionPanel:
         return spring_node, ball_node
 
     def _draw_hand(self) -> None:
-        session = self.session
-        grip = session.grip_point() if session is not None else None
-        shown = grip is not None and session is not None and session.hand is not None
-        if shown:
-            assert session is not None and session.hand is not None and grip is not None
-            way = (session.hand.at - grip)[None]
+        hand = self.session.hand if self.session is not None else None
+        grip = self.session.grip_point() if self.session is not None else None
+        shown = hand is not None and grip is not None
+        if hand is not None and grip is not None:
+            way = (hand.at - grip)[None]
             length, width = np.linalg.norm(way, axis=1), WIDTH * self.nodes.scene.size
             self._spring.batched_positions = grip[None].astype(np.float32)
             self._spring.batched_wxyzs = turns_from_z(way, length).astype(np.float32)
             self._spring.batched_scales = np.array([[width, width, max(float(length[0]), 1e-9)]], dtype=np.float32)
-            self._ball.batched_positions = session.hand.at[None].astype(np.float32)
+            self._ball.batched_positions = hand.at[None].astype(np.float32)
         if self._spring.visible != shown:
             self._spring.visible = self._ball.visible = shown
 

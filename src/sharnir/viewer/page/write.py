@@ -12,20 +12,24 @@ import numpy as np
 from ...errors import StateError
 from ...model.model import Model
 from ...reporting import pages
+from ...reporting.atomic_write import check_suffix, file_path
 from ...reporting.formats import duration, figures, plural
 from ...reporting.pictures import COLOURS
 from ...reporting.progress import ProgressBar
 from ...simulation.results.charts import Charts
 from ...simulation.results.result import Result
+from ...simulation.results.storage import check_writable
 from ..camera import ViewDirection, direction_of
 from ..scene import Scene
 from . import facts
 from .contents import Take, data_of, layers_of
 from .keyframes import Motion, fewer, finite_rows, key_frames
-from .page_files import MOTION, check_page_file
 
 THREE = Path(__file__).with_name("three") / "three.min.js"
 """three.js 0.140.2 as npm has it, which draws the page; its licence stands beside it."""
+SUFFIXES = (".html", ".htm")
+MOTION = 1_700_000
+"""Characters of a page for its motion: three.js, plots and bodies without meshes fit beside it into 3 MB."""
 FPS = 30.0
 """Least number of key frames a second; the page draws as many frames as the screen shows, between them too."""
 
@@ -45,16 +49,21 @@ class PageOptions:
     progress: bool | None = None
 
 
+def check_page_file(path: str | PathLike[str]) -> Path:
+    """Refuse a file that could not be written."""
+    check_suffix(file_path(path), SUFFIXES)
+    return check_writable(path, 2 * MOTION)
+
+
 def write_page(
-    takes: Scene | Take | Sequence[Scene | Take],
+    takes: Sequence[Take],
     path: str | PathLike[str],
     options: PageOptions | None = None,
     charts: Charts | None = None,
 ) -> Path:
     """Several takes are drawn over each other, each in its colour; `charts` are in step with them."""
     check_page_file(path)
-    several = [takes] if isinstance(takes, Scene | Take) else takes
-    return pages.write_page(page([x if isinstance(x, Take) else Take(x.name, x) for x in several], options, charts), path)
+    return pages.write_page(page(takes, options, charts), path)
 
 
 def page(takes: Sequence[Take], options: PageOptions | None = None, charts: Charts | None = None) -> str:

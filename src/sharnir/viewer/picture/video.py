@@ -20,7 +20,7 @@ from ..build import Trace, scene_of
 from ..mode_motion import PERIOD, scene_of_mode, title_of_mode
 from ..moments import at_times
 from ..scene import Scene
-from .encoders import GIF_RATE, encoder
+from .encoders import GIF_RATE, check_encoder, film
 from .files import report, stamp_of
 from .look import Drawing, Look
 
@@ -82,7 +82,7 @@ def _prepared(path: FilePath, fps: float, look: Mapping[str, Any]) -> tuple[Look
     if not RATES[0] <= rate <= most:
         raise StateError(f"fps: a {suffix} has {RATES[0]:g} to {most:g} frames a second, got {rate:g}")
     check_writable(path)
-    encoder(Path(path), asked.size, rate)
+    check_encoder(Path(path), asked.size)
     return asked, rate
 
 
@@ -90,19 +90,16 @@ def _write(
     scene: Scene, look: Look, path: FilePath, rate: float, order: Sequence[int], stamps: Sequence[str], progress: bool | None
 ) -> None:
     drawing, done = Drawing(scene, look, samples=2), 0
+    some = np.unique(np.linspace(0, len(order) - 1, 5).astype(int))
     try:
         with (
             ProgressBar(progress, f"video {Path(path).name}", len(order), label="frame {:.0f}") as bar,
             whole_file(path) as part,
-            encoder(part, look.size, rate) as film,
+            film(part, look.size, rate, lambda: [drawing.image(order[k], stamps[order[k]]) for k in some]) as add,
         ):
-            if film.wants_palette:
-                some = np.unique(np.linspace(0, len(order) - 1, 5).astype(int))
-                film.choose_palette([drawing.image(order[k], stamps[order[k]]) for k in some])
             for done, k in enumerate(order):
-                film.add(drawing.image(k, stamps[k]))
+                add(drawing.image(k, stamps[k]))
                 bar.update(done + 1)
-            film.finish()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"video interrupted at frame {done + 1} of {len(order)}: {path} was not written") from None
 
