@@ -20,11 +20,9 @@ from ..model.states import check_model, check_state
 from ..simulation.results.result import Result
 from ..types import FloatArray
 from .arrows import arrows, forces, reactions
-from .bodies import DARK, PALE, PALETTE, bars, mass_parts, shape_part, struts
+from .bodies import DARK, PALE, PALETTE, bars, flexible_parts, mass_parts, shape_part, struts
 from .carriers import Carriers
-from .contacts import floor_heights
-from .elements import axes_parts, constraint_parts, force_parts
-from .flexible import flexible_parts
+from .elements import axes_parts, constraint_parts, floor_heights, force_parts
 from .glyphs import joint_parts
 from .outline import FEW, Outline, box_corners, corners, matrix, outline
 from .scene import GROUND, LAYERS, SHOWN, Colour, Line, Part, Scene, Span
@@ -102,7 +100,12 @@ def scene_of(
     """
     shown = check_layers(show)
     if isinstance(subject, Result):
-        return _of_result(subject, shown, traces)
+        if not len(subject):
+            raise StateError("nothing to see: the result has no times")
+        model = subject.model
+        values = dict(zip(model.parameters, subject.parameters[0], strict=True)) if subject.parameters.size else None
+        numeric = model.without_parameters(values)
+        return _scene(model, numeric, subject.t, subject.q, *subject.poses, shown, subject, traces)
     model = check_model(subject, "a view")
     if traces:
         raise StateError("paths of points belong to a motion: give traces with a result of `simulate`")
@@ -138,14 +141,6 @@ def check_layers(show: Sequence[str] | None) -> tuple[str, ...] | None:
     return names
 
 
-def _of_result(r: Result, shown: tuple[str, ...] | None, traces: Sequence[Trace]) -> Scene:
-    if not len(r):
-        raise StateError("nothing to see: the result has no times")
-    values = dict(zip(r.model.parameters, r.parameters[0], strict=True)) if r.parameters.size else None
-    R, x = r.poses
-    return _scene(r.model, r.model.without_parameters(values), r.t, r.q, R, x, shown, r, traces)
-
-
 def _scene(
     model: Model, numeric: Model, t: FloatArray, q: FloatArray, R: FloatArray, x: FloatArray, shown: tuple[str, ...] | None,
     r: Result | None, traces: Sequence[Trace], notes: Sequence[str] = (),
@@ -169,7 +164,7 @@ def _scene(
     if shown is None:  # meshes show where the joints are
         meshes = len({p.carrier for p in looks}) >= 0.5 * len(numeric.bodies) and bool(numeric.visuals)
         shown = tuple(name for name in SHOWN if name != "joints" or not meshes)
-    names = (*(body.name for body in numeric.bodies), *["base"] * (numeric.base_motion is not None))
+    names = carriers.names[: carriers.first]
     parts = [p for p in pieces if isinstance(p, Part)]
     spans = [p for p in pieces if isinstance(p, Span)]
     lines = [p for p in pieces if isinstance(p, Line)]

@@ -12,8 +12,8 @@ import numpy as np
 from ...types import FloatArray
 from ..camera import camera_for
 from ..scene import LAYERS, Colour, Scene
+from ..server import Server
 from .nodes import SceneNodes
-from .view_server import Server
 from .worker import Worker
 
 Ticker = Callable[[float], bool]

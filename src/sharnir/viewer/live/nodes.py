@@ -10,8 +10,7 @@ import numpy as np
 from ...model.quaternions import quaternions_of
 from ...types import FloatArray
 from ..scene import SEEN_THROUGH, THROUGH, Colour, Scene
-from .batches import Batch, PartBatch, Placements, Poses, SpanBatch, part_batches, span_batches
-from .glb import glb
+from .batches import Batch, PartBatch, Placements, Poses, SpanBatch, glb, part_batches, span_batches
 
 LINE = 1.5
 """Width of lines, pixels."""
@@ -92,9 +91,6 @@ class SceneNodes:
         self._labels = []
         if any(self._labelled.values()):
             self._make_labels()
-
-    def remove(self) -> None:
-        self.server.scene.remove_by_name(self.root)
 
     def on_drag(self, callback: Drag) -> None:
         """Call it when a body is dragged. Dragging beside the bodies still turns the camera."""

@@ -10,8 +10,7 @@ from ...simulation.results.result import Result
 from ..scene import Colour
 from .live_stage import Stage
 from .nodes import SceneNodes
-from .playback import SPEEDS, Playback
-from .track import Track, matrices_of
+from .playback import SPEEDS, Playback, Track, matrices_of
 
 TINTS: tuple[Colour, ...] = (
     (0.12, 0.40, 0.70, 1.0), (0.86, 0.37, 0.10, 1.0), (0.15, 0.55, 0.30, 1.0), (0.55, 0.30, 0.65, 1.0),

@@ -16,6 +16,7 @@ from ...model.model import Model
 from ...simulation.results.result import Result
 from ...types import State
 from ..build import position_of, scene_of
+from ..server import Server, open_in_browser
 from .live_stage import Stage
 from .nodes import SceneNodes, rgb255
 from .playback_gui import TINTS, PlaybackPanel
@@ -25,7 +26,6 @@ from .posing_gui import PosingPanel
 from .session_gui import SessionPanel
 from .subjects import Subject, names_of, subjects_of
 from .traces_gui import TracesPanel
-from .view_server import Server, open_in_browser
 
 ROOM = 0.2
 """Room around a model that sliders will move, in parts of its size."""

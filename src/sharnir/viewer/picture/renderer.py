@@ -211,7 +211,9 @@ class Renderer:
         opacity = 0.0 if transparent else 1.0
         self._background = np.array([[*linear(theme.top), opacity], [*linear(theme.bottom), opacity]])
         self._encode = screen_values()
-        self._work: dict[int, Samples] = {}
+        n = ROWS * samples**2 * size[0]
+        threads = 1 if interpreted else _threads()
+        self._samples = [Samples(np.empty(n), np.empty(n, dtype=np.int64), np.empty((n, 4))) for _ in range(threads)]
 
     def frame(self, k: int = 0) -> np.ndarray:
         """(height, width, 4) of 8 bits at frame k of the scene: red, green, blue, opacity."""
@@ -252,7 +254,7 @@ class Renderer:
     def _drawn(self, surface: Surface, bins: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
         width, height = self.size
         pixels = np.empty((height, width), dtype=np.int64)
-        threads = 1 if self._interpreted else _threads()
+        threads = len(self._samples)
 
         def strips(thread: int) -> None:
             plan = np.array([self.samples, ROWS, thread, threads])
@@ -260,7 +262,7 @@ class Renderer:
             self._run(
                 draw_strips,
                 Picture(
-                    surface, self._samples(thread), plan, opaque, opaque_ends, translucent, translucent_ends,
+                    surface, self._samples[thread], plan, opaque, opaque_ends, translucent, translucent_ends,
                     self._background, self._encode, pixels,
                 ),
             )  # fmt: skip
@@ -271,12 +273,6 @@ class Renderer:
             with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(strips, range(threads)))
         return pixels.astype("<u4").view(np.uint8).reshape(height, width, 4)
-
-    def _samples(self, thread: int) -> Samples:
-        if thread not in self._work:
-            n = ROWS * self.samples**2 * self.size[0]
-            self._work[thread] = Samples(np.empty(n), np.empty(n, dtype=np.int64), np.empty((n, 4)))
-        return self._work[thread]
 
     def _run(self, function: Any, *groups: Any) -> None:
         if self._interpreted:

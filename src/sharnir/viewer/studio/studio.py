@@ -10,7 +10,7 @@ from ...io.paths import package_root
 from ...reporting.atomic_write import file_path
 from ...types import FilePath
 from ..live.live_stage import Stage
-from ..live.view_server import Server
+from ..server import Server
 from .folder import Folder, check_suffix
 from .page import PLOTS, StudioPage
 from .workspace import Workspace
