@@ -7,6 +7,7 @@ deformation. Renderers need not know: to them a place is one more body.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -61,6 +62,7 @@ class Carriers:
             if owner == i and there.position == at.position:
                 return self.first + k, Pose(rotation=at.rotation)
         self.places.append((i, Pose(at.position)))
+        self.__dict__.pop("_by_body", None)
         return self.first + len(self.places) - 1, Pose(rotation=at.rotation)
 
     def nearest(self, body: str, point: FloatArray) -> tuple[int, FloatArray]:
@@ -81,7 +83,7 @@ class Carriers:
             r.append(np.array([pose.position for pose in base], dtype=float)[:, None])
         if self.places:
             turned, moved = np.empty((len(q), len(self.places), 3, 3)), np.empty((len(q), len(self.places), 3))
-            for i, rows, there in self._by_body():
+            for i, rows, there in self._by_body:
                 d = self.model.structure.deformations[i + 1]
                 first = int(self.model.structure.q_first[d.row])
                 now = there.moved(q[:, None, first : first + d.n])
@@ -91,15 +93,12 @@ class Carriers:
             r.append(moved)
         return np.concatenate(R, axis=1), np.concatenate(r, axis=1)
 
+    @cached_property
     def _by_body(self) -> list[tuple[int, list[int], Material]]:
         """Flexible bodies with their places; computed anew when places were added."""
-        if self._found is None or self._found[0] != len(self.places):
-            made = []
-            for i in dict.fromkeys(owner for owner, _ in self.places):
-                rows = [k for k, (owner, _) in enumerate(self.places) if owner == i]
-                points = np.array([self.places[k][1].position for k in rows], dtype=float)
-                made.append((i, rows, material(self.model.structure.deformations[i + 1].shapes, points)))
-            self._found = len(self.places), made
-        return self._found[1]
-
-    _found: tuple[int, list[tuple[int, list[int], Material]]] | None = None
+        made = []
+        for i in dict.fromkeys(owner for owner, _ in self.places):
+            rows = [k for k, (owner, _) in enumerate(self.places) if owner == i]
+            points = np.array([self.places[k][1].position for k in rows], dtype=float)
+            made.append((i, rows, material(self.model.structure.deformations[i + 1].shapes, points)))
+        return made

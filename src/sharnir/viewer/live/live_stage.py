@@ -50,6 +50,16 @@ class Stage:
     def post(self, key: object, job: Callable[[], None]) -> None:
         self.worker.post(key, job)
 
+    def on(self, handle: Any, key: object, call: Callable[[Any], None]) -> None:
+        """Post `call` with the value of an input whenever a user, not the program, has changed it."""
+
+        def changed(event: Any) -> None:
+            if event.client is not None:
+                value = event.target.value
+                self.post(key, lambda: call(value))
+
+        handle.on_update(changed)
+
     # --- scenes -------------------------------------------------------------------------------------------------------------
     def add(self, scene: Scene, tint: Colour | None = None, room: float = 0.0) -> SceneNodes:
         """Draw a scene beside those that are there. `room` around it, in parts of its size: space for later motion."""
@@ -117,13 +127,10 @@ class Stage:
         there = [name for name in LAYERS if any(name in s.shown for s in self.scenes)]
         for name in there:
             box = gui.add_checkbox(name, any(s.shown.get(name, False) for s in self.scenes), hint=LAYERS[name])
-            box.on_update(partial(self._asked, self._show, name))
+            self.on(box, ("layer", name), partial(self._show, name))
         for kind in ("bodies", "joints"):
             box = gui.add_checkbox(f"names of {kind}", False)
-            box.on_update(partial(self._asked, self._name, kind))
-
-    def _asked(self, change: Callable[[str, bool], None], name: str, event: Any) -> None:
-        self.post((change.__name__, name), lambda: change(name, event.target.value))
+            self.on(box, ("names", kind), partial(self._name, kind))
 
     def _show(self, name: str, on: bool) -> None:
         for s in self.scenes:
@@ -138,10 +145,10 @@ class Stage:
         """A choice of the body that the camera follows, and a button that shows everything again."""
         gui, bodies = self.viser.gui, self.scenes[0].scene.choices
         choice = gui.add_dropdown("follow", ("nothing", *bodies), hint="the camera moves with this body")
-        choice.on_update(lambda event: self.post("follow", lambda: self._follow(event.target.value)))
+        self.on(choice, "follow", self._follow)
         gui.add_button("show all").on_click(lambda _: self.post("home", self._look_home))
         dark = gui.add_checkbox("dark page", self.dark, hint="for everybody who looks at it")
-        dark.on_update(lambda event: self.post("dark", lambda: self._paint(event.target.value)))
+        self.on(dark, "dark", self._paint)
 
     def _paint(self, dark: bool) -> None:
         self.dark = dark

@@ -44,10 +44,10 @@ class SceneNodes:
             self._see_through()
 
     # --- moving ---------------------------------------------------------------------------------------------------------------
-    def carried(self, t: float, q: FloatArray, rotation: FloatArray, position: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Poses of all carriers of parts, from those of the bodies (N, 3, 3), (N, 3)."""
+    def place(self, t: float, q: FloatArray, rotation: FloatArray, position: FloatArray, row: int | None = None) -> None:
+        """`pose` of all carriers of parts, from the poses of the bodies (N, 3, 3), (N, 3)."""
         R, r = self.scene.carried(np.array([t]), q[None], rotation[None], position[None])
-        return R[0], r[0]
+        self.pose(R[0], r[0], row)
 
     def pose(self, rotation: FloatArray, position: FloatArray, row: int | None = None, wxyz: FloatArray | None = None) -> None:
         """Move bodies to the poses (N, 3, 3), (N, 3). `row`: the row of the scene, where the time is one of its own."""

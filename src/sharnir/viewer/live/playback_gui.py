@@ -34,11 +34,11 @@ class PlaybackPanel:
         self._button.on_click(lambda _: stage.post("play", self.toggle))
         step = (last - first) / SCRUBBER if last > first else 1e-3
         self._scrubber = gui.add_slider("time, s", first, max(last, first + step), step, first)
-        self._scrubber.on_update(self._scrubbed)
+        stage.on(self._scrubber, "scrub", lambda t: self.scrub(float(t)))
         speed = gui.add_dropdown("speed", tuple(f"{s:g} ×" for s in SPEEDS), initial_value="1 ×")
-        speed.on_update(lambda event: stage.post("speed", lambda: self.set_speed(float(event.target.value.split()[0]))))
+        stage.on(speed, "speed", lambda text: self.set_speed(float(text.split()[0])))
         loop = gui.add_checkbox("loop", True, hint="begin again at the end")
-        loop.on_update(lambda event: stage.post("loop", lambda: self._loop(event.target.value)))
+        stage.on(loop, "loop", self._loop)
         stage.tickers.append(self.tick)
 
     def toggle(self) -> None:
@@ -81,7 +81,3 @@ class PlaybackPanel:
 
     def _loop(self, on: bool) -> None:
         self.clock.loop = on
-
-    def _scrubbed(self, event: Any) -> None:
-        if event.client is not None:
-            self.stage.post("scrub", lambda: self.scrub(float(event.target.value)))

@@ -91,8 +91,7 @@ class SessionPanel:
 
     def draw(self) -> None:
         assert self.session is not None
-        R, r = self.session.poses()
-        self.nodes.pose(*self.nodes.carried(self.session.t, self.session.q, R, r), None)
+        self.nodes.place(self.session.t, self.session.q, *self.session.poses())
         self.stage.moved()
         self._draw_hand()
         if now() - self._said > WORDS:

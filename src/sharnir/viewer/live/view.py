@@ -10,8 +10,6 @@ from concurrent.futures import Future
 from html import escape
 from typing import Any
 
-import numpy as np
-
 from ...model.model import Model
 from ...simulation.results.result import Result
 from ...types import State
@@ -51,8 +49,13 @@ class View:
         if self.sliders is not None:
             posing = self.sliders.posing
             at = posing.t if t is None else float(t)
-            found = position_of(posing.model, q, at)[0]
-            self.stage.post("pose", lambda: self._take(found, at))
+            found, sliders = position_of(posing.model, q, at)[0], self.sliders
+
+            def take() -> None:
+                posing.take(found, at)
+                sliders.draw()
+
+            self.stage.post("pose", take)
         elif self.playback is not None and t is not None:
             playback, at = self.playback, float(t)
             self.stage.post("scrub", lambda: playback.scrub(at))
@@ -112,11 +115,6 @@ class View:
 
     def __repr__(self) -> str:
         return f"View({self.url!r}{', stopped' if self._stopped.is_set() else ''})"
-
-    def _take(self, q: np.ndarray, t: float) -> None:
-        assert self.sliders is not None
-        self.sliders.posing.take(q, t)
-        self.sliders.draw()
 
 
 def view(

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import StateError
-from ...model.model import Model
 from ...reporting import pages
 from ...reporting.atomic_write import check_suffix, file_path
 from ...reporting.formats import duration, figures, plural
@@ -78,6 +77,7 @@ def page(takes: Sequence[Take], options: PageOptions | None = None, charts: Char
         bar.update(2.0, "packed")
         still = all(len(motion.t) == 1 for motion in motions)
         subjects = [take.subject for take in takes if take.subject is not None]
+        models = {id(m): m for m in (s.model if isinstance(s, Result) else s for s in subjects)}.values()
         notes = [note for scene, kept in zip(scenes, rows, strict=True) for note in [*_cut_short(scene, kept), *scene.notes]]
         values = {
             "title": options.title or ", ".join(dict.fromkeys(scene.name for scene in scenes)),
@@ -89,7 +89,7 @@ def page(takes: Sequence[Take], options: PageOptions | None = None, charts: Char
             "layers": layers_of(scenes),
             "scales": {layer: text for scene in scenes for layer, text in scene.scales.items()},
             "bodies": scenes[0].choices,
-            "trees": [(model.name, *facts.tree(model), facts.loops(model)) for model in _models(subjects)],
+            "trees": [(model.name, *facts.tree(model), facts.loops(model)) for model in models],
             "results": [(take.name, take.subject.summary(), facts.energy_account(take.subject))
                         for take in takes if isinstance(take.subject, Result)],
             "warnings": [*dict.fromkeys([*(w for s in subjects for w in facts.warnings_of(s)), *notes])],
@@ -155,7 +155,3 @@ def _frames(scenes: Sequence[Scene], rows: Sequence[np.ndarray], motions: Sequen
     seconds = float(longest.t[-1] - longest.t[0]) / max(1, len(longest.t) - 1)
     text += f", one every {duration(seconds)}; between them it is interpolated"
     return text + (f", at most {figures(off * 1e3)} mm off" if off > 0.0 else "")
-
-
-def _models(subjects: Sequence[Model | Result]) -> list[Model]:
-    return list({id(m): m for m in (s.model if isinstance(s, Result) else s for s in subjects)}.values())

@@ -64,15 +64,9 @@ class StudioPage:
         if (tab, label) in self._sections:
             self._sections.pop((tab, label)).remove()
 
-    def on(self, handle: Any, call: Callable[[Any], None], key: str = "") -> None:
+    def on(self, handle: Any, call: Callable[[Any], None], key: str = "input") -> None:
         """Run `call` with the value of an input whenever a user has changed it."""
-
-        def changed(event: Any) -> None:
-            if event.client is not None:
-                value = event.target.value
-                self.stage.post((key or "input", id(handle)), lambda: self.guarded(lambda: call(value)))
-
-        handle.on_update(changed)
+        self.stage.on(handle, (key, id(handle)), lambda value: self.guarded(lambda: call(value)))
 
     def on_click(self, button: Any, call: Callable[[], None]) -> None:
         button.on_click(lambda _: self.stage.post(("click", id(button)), lambda: self.guarded(call)))
