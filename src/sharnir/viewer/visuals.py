@@ -106,13 +106,11 @@ def drawn_visuals(
     sides                of what is round
     folders              meshes are opened in these only; by default where the reader of the model's file allowed it
     """
-    return _Drawing(model, role, budget, mesh_budget, sides, folders).all()
+    return _Drawing(model, role, sides, folders).all(budget, mesh_budget)
 
 
 class _Drawing:
-    def __init__(
-        self, model: Model, role: str, budget: int, mesh_budget: int, sides: int, folders: Iterable[Path] | None
-    ) -> None:  # fmt: skip
+    def __init__(self, model: Model, role: str, sides: int, folders: Iterable[Path] | None) -> None:
         self.model, self.sides = model, sides
         self.visuals = [v for v in model.visuals if v.role in (role, "both") and (v.colour is None or v.colour[3] > 0.0)]
         self.allowed = model.mesh_folders, None if folders is None else list(folders)
@@ -120,10 +118,11 @@ class _Drawing:
         self.faults: dict[str, list[str]] = {}
         """{fault: meshes that have it}."""
         self.notes: list[str] = []
-        self.meshes = self._read(budget, mesh_budget)
+        self.meshes: dict[Path, Mesh] = {}
         self.boxed: set[str] = set()
 
-    def all(self) -> tuple[list[Drawn], list[str]]:
+    def all(self, budget: int, mesh_budget: int) -> tuple[list[Drawn], list[str]]:
+        self.meshes = self._read(budget, mesh_budget)
         drawn = [one for visual in self.visuals for one in self._one(visual)]
         for why, names in self.faults.items():
             self.notes.append(f"drawn as boxes: {plural(len(names), 'mesh', 'meshes')} {why}: {_listed(names)}")
