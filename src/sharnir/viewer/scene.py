@@ -190,7 +190,7 @@ class Scene:
 
 
 def groups(drawn: Iterable[Drawn], also: Callable[[Drawn], object] = lambda _: None) -> list[list[Drawn]]:
-    """What has one geometry, layer and opacity, and one value of `also`: renderers draw each group at once."""
+    """Groups of one geometry, layer and opacity, and one value of `also`: renderers draw each at once."""
     found: dict[object, list[Drawn]] = {}
     for x in drawn:
         found.setdefault((id(x.geometry), x.layer, x.colour[3], also(x)), []).append(x)

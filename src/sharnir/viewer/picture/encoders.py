@@ -33,7 +33,7 @@ def check_encoder(path: Path, size: Size) -> None:
 
 
 def film(path: Path, size: Size, rate: float, some: Callable[[], Sequence[Image]]) -> AbstractContextManager[Add]:
-    """What adds frames to a file of the format that its suffix says. `some` of the frames choose the colours of a gif."""
+    """A function that adds frames to a file, in the format of its suffix. `some` of the frames choose the colours of a gif."""
     return _gif(path, size, rate, some) if path.suffix.lower() == ".gif" else _mp4(path, size, rate)
 
 
