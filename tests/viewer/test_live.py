@@ -7,19 +7,19 @@ import threading
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 import sharnir as sh
 from sharnir.equations.rows.constraint_table import table_of
 from sharnir.model.quaternions import quaternions_of
 from sharnir.viewer.build import scene_of
-from sharnir.viewer.live.batches import part_batches, span_batches, turns_from_z
-from sharnir.viewer.live.playback import Playback
+from sharnir.viewer.live.batches import Poses, part_batches, span_batches, turns_from_z
+from sharnir.viewer.live.playback import Playback, Track, matrices_of
 from sharnir.viewer.live.plots_gui import Plot
 from sharnir.viewer.live.posing import Posing
 from sharnir.viewer.live.pulling import Hand
 from sharnir.viewer.live.session import Session
 from sharnir.viewer.live.subjects import names_of, subjects_of
-from sharnir.viewer.live.track import Track, matrices_of
 from sharnir.viewer.live.worker import Worker
 
 
@@ -257,16 +257,20 @@ def test_instances_of_a_batch_are_where_their_parts_are():
     scene = scene_of(r, ["bodies", "joints", "ground", "mass", "frames"])
     R, x = scene.rotation[-1], scene.position[-1]
     batches = part_batches(scene)
-    assert sum(len(b.parts) for b in batches) == len(scene.parts) and len(batches) < len(scene.parts)
+    assert sum(len(b.members) for b in batches) == len(scene.parts) and len(batches) < len(scene.parts)
+    there, own = [], []
     for batch in batches:
-        placed = batch.placed(quaternions_of(R), x)
+        placed = batch.placed(Poses(R, x, quaternions_of(R)))
         turned = matrices_of(placed.wxyz)
-        for k, part in enumerate(batch.parts):
-            there = (batch.geometry.vertices * placed.scale[k]) @ turned[k].T + placed.position[k]
-            own = part.geometry.vertices @ part.at[:3, :3].T + part.at[:3, 3]
-            if part.carrier >= 0:
-                own = own @ R[part.carrier].T + x[part.carrier]
-            np.testing.assert_allclose(there, own, atol=1e-6)
+        for k, part in enumerate(batch.members):
+            there.append((part.geometry.vertices * placed.scale[k]) @ turned[k].T + placed.position[k])
+    for part in scene.parts:
+        points = part.geometry.vertices @ part.at[:3, :3].T + part.at[:3, 3]
+        own.append(points @ R[part.carrier].T + x[part.carrier] if part.carrier >= 0 else points)
+    there, own = np.concatenate(there), np.concatenate(own)
+    assert len(there) == len(own)
+    for a, b in ((there, own), (own, there)):
+        assert cKDTree(a).query(b)[0].max() < 1e-6
 
 
 def test_spans_reach_from_end_to_end_in_every_direction():
@@ -278,8 +282,9 @@ def test_spans_reach_from_end_to_end_in_every_direction():
     scene = scene_of(m)
     assert scene.spans
     for batch in span_batches(scene):
-        placed = batch.placed(scene.rotation[0], scene.position[0], 0)
-        for k, span in enumerate(batch.spans):
+        R, x = scene.rotation[0], scene.position[0]
+        placed = batch.placed(Poses(R, x, quaternions_of(R), 0))
+        for k, span in enumerate(batch.members):
             a, b = span.ends(scene.rotation, scene.position)
             tip = placed.position[k] + matrices_of(placed.wxyz[k]) @ (0.0, 0.0, placed.scale[k, 2])
             np.testing.assert_allclose([placed.position[k], tip], [a[0], b[0]], atol=1e-9)

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.viewer.live.view_server import Server
-from sharnir.viewer.server import close_server
+from sharnir.viewer.server import Server, close_server
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +46,7 @@ def test_a_view_of_a_model_follows_its_sliders(open_view, linkage):
         panel = view.sliders
         (slider, handle), *others = panel._handles
         before = [h.value for _, h in others]
-        view.stage.post("slider", lambda: panel._set(slider, 1.6))
+        view.stage.post("slider", lambda: panel.change(lambda: panel.posing.set(slider, 1.6)))
         done(view)
         assert handle.value == pytest.approx(1.6) and all(h.value != x for (_, h), x in zip(others, before, strict=True))
         np.testing.assert_allclose(view.stage.scenes[0].position, panel.posing.poses()[1])
@@ -57,7 +56,7 @@ def test_a_view_of_a_model_follows_its_sliders(open_view, linkage):
         view.pose({"A": 0.3})
         done(view)
         assert panel._text.value == panel.posing.text()
-        view.stage.post("reset", panel.reset)
+        view.stage.post("reset", lambda: panel.change(panel.posing.reset))
         done(view)
         assert panel.posing.q[0] == pytest.approx(0.8)
 
@@ -125,7 +124,7 @@ def test_a_port_in_use_is_passed_over_and_that_is_said(monkeypatch):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        monkeypatch.setattr("sharnir.viewer.live.view_server.PORTS", range(port, port + 20))
+        monkeypatch.setattr("sharnir.viewer.server.PORTS", range(port, port + 20))
         server = Server()
         try:
             assert port < server.viser.get_port() < port + 20 and f"port {port} is in use" in server.notes[0]
@@ -153,9 +152,7 @@ def test_nothing_is_left_running_where_the_subject_cannot_be_shown(linkage):
 def test_an_interrupt_at_once_ends_the_view_as_a_later_one(linkage, monkeypatch, block):
     closed = []
     monkeypatch.setattr("sharnir.viewer.live.view.print", lambda *_, **__: signal.raise_signal(signal.SIGINT), raising=False)
-    monkeypatch.setattr(
-        "sharnir.viewer.live.view_server.close_server", lambda server: closed.append(server) or close_server(server)
-    )
+    monkeypatch.setattr("sharnir.viewer.server.close_server", lambda server: closed.append(server) or close_server(server))
     with nullcontext() if block else pytest.raises(KeyboardInterrupt):
         sh.view(linkage, open_browser=False, block=block, port=0)
     assert len(closed) == 1

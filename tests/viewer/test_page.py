@@ -20,8 +20,7 @@ from sharnir.viewer.page import write
 from sharnir.viewer.page.contents import Take
 from sharnir.viewer.page.keyframes import QUANTUM, TOLERANCE, TURN, finite_rows, key_frames, weights
 from sharnir.viewer.page.pack import Package, series
-from sharnir.viewer.page.page_files import MOTION
-from sharnir.viewer.page.write import Options, page
+from sharnir.viewer.page.write import MOTION, PageOptions, page
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +138,7 @@ def test_names_of_a_model_are_not_markup(tmp_path):
 def test_a_page_is_small_enough_to_send(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "examples")
     assert import_module("crane").simulate().animate(tmp_path / "crane.html").stat().st_size < 1_500_000
-    assert MOTION + len(write.three_js()) < 2_500_000  # half a megabyte for everything else
+    assert MOTION + write.THREE.stat().st_size < 2_500_000  # half a megabyte for everything else
 
 
 def test_a_motion_that_is_too_large_keeps_fewer_key_frames_and_says_so(tmp_path, monkeypatch):
@@ -159,12 +158,10 @@ def test_a_model_stands_still(tmp_path):
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------------------------
-def test_another_trimesh_is_named():
-    viewer = write._viewer()
-    assert write.cut(viewer).startswith("/**\n * @license")
-    for broken in (viewer.replace("t.InstancedMesh=", "t.Other="), viewer[:300_000], ""):
-        with pytest.raises(sh.SharnirError, match=r"trimesh.*4\.10 to 5\.2"):
-            write.cut(broken)
+def test_three_js_stands_with_its_licence_and_does_not_end_the_script():
+    text = write.THREE.read_text(encoding="utf-8")
+    assert text.startswith("/**\n * @license") and "</script" not in text.lower()
+    assert write.THREE.with_name("LICENSE").read_text(encoding="utf-8").startswith("The MIT License")
 
 
 def test_bad_input_is_refused_before_anything_is_written(swing, tmp_path):
@@ -201,7 +198,7 @@ def test_poses_that_are_no_numbers_are_left_out_and_said(swing):
     t = table["runs"][0]["t"]
     assert np.frombuffer(raw, float, t["n"], t["at"])[-1] == pytest.approx(1.49)
     with pytest.raises(sh.StateError, match="none of its poses is a number"):
-        page([Take("run", scene.at_poses(scene.t, scene.rotation, np.full_like(position, np.nan)))], Options())
+        page([Take("run", scene.at_poses(scene.t, scene.rotation, np.full_like(position, np.nan)))], PageOptions())
 
 
 def test_a_run_backward_in_time_plays_forward(tmp_path):

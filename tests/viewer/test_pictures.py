@@ -12,7 +12,6 @@ from sharnir.viewer.build import scene_of
 from sharnir.viewer.camera import Camera, camera_for
 from sharnir.viewer.moments import at_times
 from sharnir.viewer.picture.kernels.scan import scan
-from sharnir.viewer.picture.look import picture
 from sharnir.viewer.picture.renderer import Renderer
 from sharnir.viewer.picture.themes import linear, theme_of
 from sharnir.viewer.scene import GROUND, Anchor, Geometry, Line, Part, Scene, Span
@@ -32,6 +31,10 @@ def ball(colour, place, radius=0.2, carrier=0) -> Part:
     at = np.diag([radius, radius, radius, 1.0])
     at[:3, 3] = place
     return Part("body ball", "bodies", solids.sphere(), colour, carrier, at)
+
+
+def picture(scene, camera, size, transparent=False):
+    return Renderer(scene, camera, size, theme_of("light"), transparent=transparent).frame()
 
 
 def sheet(colour, y, size=1.0) -> Part:

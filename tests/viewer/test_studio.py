@@ -150,7 +150,7 @@ def test_a_model_with_states_runs_from_where_its_file_says(place):
     assert w.run().state("clock")[[0, -1]] == pytest.approx([0.7, 0.9])
     w.result.save(place / "runs" / "clock.nc")
     w.open("runs/clock.nc")
-    assert w.said["states"] == {"clock": 0.7} and w.run().state("clock")[-1] == pytest.approx(0.9)
+    assert w.file_settings["states"] == {"clock": 0.7} and w.run().state("clock")[-1] == pytest.approx(0.9)
 
 
 def test_parameters_and_start_are_those_that_were_edited(studio):

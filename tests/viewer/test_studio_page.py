@@ -69,7 +69,7 @@ def test_from_a_file_to_a_run_and_back_to_the_sliders(studio):
     first = page.work.result
     assert first.status == "done" and page.plots.visible and page.playback.clock.playing and page.stage.scenes
     posing = page.start_tab.sliders.posing
-    do(studio, lambda: page.start_tab.sliders._set(posing.sliders[0], 1.4))
+    do(studio, lambda: page.start_tab.sliders.change(lambda: posing.set(posing.sliders[0], 1.4)))
     assert not page.playback.clock.playing, "a slider that moves stops what plays"
     do(studio, page.run_tab.run)
     assert page.work.result is not first and np.isclose(page.work.result.coordinate("A")[0], 1.4)
@@ -79,7 +79,8 @@ def test_from_a_file_to_a_run_and_back_to_the_sliders(studio):
 
 def test_parameters_move_the_model_and_are_those_of_the_run(studio):
     page = idle(studio)
-    do(studio, lambda: page.start_tab.sliders._set(page.start_tab.sliders.posing.sliders[0], 1.1))
+    posing = page.start_tab.sliders.posing
+    do(studio, lambda: page.start_tab.sliders.change(lambda: posing.set(posing.sliders[0], 1.1)))
     do(studio, lambda: studio.page.model_tab._make("coupler.mass"))
     do(studio, lambda: page.model_tab._set("coupler.mass", 3.0))
     do(studio, page.run_tab.run)

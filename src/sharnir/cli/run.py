@@ -25,7 +25,7 @@ from ..simulation.results.storage import check_result_file
 from ..simulation.run.checks import MAX_TIMES
 from ..simulation.run.simulate import simulate
 from ..solvers.formulation import BACKENDS
-from ..viewer.page.page_files import check_page_file
+from ..viewer.page.write import check_page_file
 from .parameters import initial_states, set_values
 from .usage import INTERRUPTED, UsageError, check_name, check_usage, named_values
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..viewer.live.view_server import open_in_browser
+from ..viewer.server import open_in_browser
 from ..viewer.studio.studio import Studio
 
 

@@ -1,6 +1,6 @@
-"""Who may talk to a server of ours: this machine's browsers with our own pages, and, where there is a token, whoever has it.
+"""Access control of our servers: this machine's browsers with our own pages; with a token, whoever has it.
 
-Listening on the loopback address alone does not do: any page of any site that the user has open may connect to it, either as
+Listening on the loopback address alone is not enough: any page of any site that the user has open may connect to it, either as
 it is (its `Origin` says so) or under a name of its own that it lets resolve to 127.0.0.1 (its `Host` says so).
 """
 
@@ -19,7 +19,7 @@ POLICY = (
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' data: blob:; connect-src 'self' ws: data: blob:; "
     "frame-ancestors 'self' http://localhost:* http://127.0.0.1:*"
 )
-"""The browser itself sees to it that nothing is fetched from elsewhere; notebooks on this machine may show a view in a frame."""
+"""The browser itself fetches nothing from elsewhere under this policy; notebooks on this machine may show a view in a frame."""
 
 
 HOST = re.compile(r"([\w.-]+|\[[\da-f]*:[\da-f:.]*\])(?::(\d{1,5}))?", re.ASCII | re.IGNORECASE)
@@ -27,7 +27,7 @@ HOST = re.compile(r"([\w.-]+|\[[\da-f]*:[\da-f:.]*\])(?::(\d{1,5}))?", re.ASCII 
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or address is this machine's own and nobody else's."""
+    """Whether a name or address reaches this machine only."""
     if host.lower().rstrip(".") == "localhost":
         return True
     try:
@@ -38,7 +38,7 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the gate says in place of the server: a refusal with its reason, or where to go next."""
+    """The gate's answer in place of the server's: a refusal with its reason, or where to go next."""
 
     status: int
     words: str
@@ -50,10 +50,10 @@ class Gate:
     host: str
     """The address that the server listens on."""
     token: str | None = None
-    """What a browser must know, once, by `/?token=…`; then a cookie has it."""
+    """Secret that a browser gives once, by `/?token=…`; then a cookie has it."""
 
     def answer(self, path: str, headers: Mapping[str, str]) -> Answer | None:
-        """To a request, whether for a page or for a websocket; None lets it pass."""
+        """The answer to a request for a page or a websocket; None lets it pass."""
         host, origin = headers.get("Host", ""), headers.get("Origin")
         named = HOST.fullmatch(host)
         if named is None or (self.token is None and not is_loopback(named[1])):
@@ -76,7 +76,7 @@ class Gate:
 
 
 def _value(cookies: str, name: str) -> str:
-    """Of one of them; empty where there is none of that name."""
+    """Value of the cookie of that name; empty where there is none."""
     try:
         found = SimpleCookie(cookies).get(name)
     except CookieError:

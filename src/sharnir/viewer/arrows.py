@@ -11,12 +11,12 @@ import numpy as np
 from ..model.joints.elastic import Elastic
 from ..simulation.results.result import Result
 from ..types import FloatArray
-from .outline import Outline, index
+from .outline import Outline
 from .scene import Anchor, Colour, Span
 from .solids import cone, rod
 
 ROUNDING = 1e-6
-"""A moment that is less than that of its force at this share of the mechanism's size is none."""
+"""A moment below that of its force at this share of the mechanism's size counts as zero."""
 
 LONGEST = 0.3
 """The longest arrow of a layer, in sizes of the mechanism."""
@@ -25,7 +25,7 @@ COLOURS: dict[str, tuple[Colour, Colour]] = {
     "forces": ((0.10, 0.55, 0.35, 1.0), (0.45, 0.65, 0.10, 1.0)),
     "reactions": ((0.80, 0.18, 0.28, 1.0), (0.62, 0.25, 0.72, 1.0)),
 }
-"""Of forces and of moments."""
+"""Colours of forces and of moments, by layer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ def _arrow(layer: str, load: Load, way: FloatArray, width: float, colour: Colour
 
 
 def reactions(o: Outline, r: Result) -> list[Load]:
-    """Of every joint on the body it carries, where the joint is."""
+    """Reaction of every joint on the body it carries, at the joint."""
     found = []
     for joint in (*o.model.joints, *o.model.closing_joints):
         if isinstance(joint.type, Elastic):
@@ -86,14 +86,14 @@ def reactions(o: Outline, r: Result) -> list[Load]:
 
 
 def forces(o: Outline, r: Result) -> list[Load]:
-    """Of every force of the model on every body, at the point where it acts."""
-    found = []
+    """Loads of every force of the model on every body, at the points where they act."""
+    found, bodies = [], {b.name for b in o.model.bodies}
     rotation, _ = r.poses
     for name, action in r.force_actions.items():
         for body, wrench in action.items():
-            if body not in {b.name for b in o.model.bodies} or wrench.ndim != 2 or wrench.shape[1] != 6:
-                continue  # on a joint: it is no arrow
-            i = index(o.model, body)
+            if body not in bodies or wrench.ndim != 2 or wrench.shape[1] != 6:
+                continue  # on a joint: not an arrow
+            i = o.carriers.index(body)
             force, moment = wrench[:, :3], wrench[:, 3:]
             point = _point_of(force, moment, o.size)
             left = moment - np.cross(point, force)
@@ -105,8 +105,8 @@ def forces(o: Outline, r: Result) -> list[Load]:
 
 
 def _point_of(force: FloatArray, moment: FloatArray, size: float) -> FloatArray:
-    """Where a force acts on a body, from its moments at all times: the least p with moment = p × force, as nearly as can be. The
-    body's origin where that is far away: such a force is a moment rather."""
+    """Where a force acts on a body, from its moments at all times: the shortest p with moment = p × force, by least squares. The
+    body's origin where that is far away: such a load is rather a moment."""
     good = np.isfinite(force).all(axis=1) & np.isfinite(moment).all(axis=1)
     f, m = force[good], moment[good]
     if not f.any():

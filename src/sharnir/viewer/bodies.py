@@ -1,4 +1,4 @@
-"""What a body looks like: its own visuals, its shape, and where it has neither, bars between its joints."""
+"""Bodies as they are drawn: by their shapes or, without one, as bars between their joints; masses as ellipsoids of inertia."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..model.body import Body
+from ..model.flexible import FlexibleBeam, ModalBody
 from ..model.pose import Pose, Rotation
 from ..model.shapes import Shape
 from ..model.visual import primitive_of
 from ..types import FloatArray
 from .outline import Outline, matrix
-from .scene import Colour, Geometry, Part
-from .solids import ROUND, box, capsule, cylinder, ring, rod, sphere, square
+from .scene import Anchor, Colour, Geometry, Part, Span
+from .solids import ROUND, box, capsule, cylinder, prism, ring, rod, sphere, square
 
 PALETTE: tuple[Colour, ...] = (
     (0.29, 0.47, 0.66, 1.0), (0.88, 0.56, 0.25, 1.0), (0.42, 0.62, 0.42, 1.0), (0.75, 0.38, 0.36, 1.0), (0.53, 0.46, 0.66, 1.0),
     (0.36, 0.62, 0.66, 1.0), (0.80, 0.68, 0.35, 1.0), (0.60, 0.52, 0.46, 1.0),
 )  # fmt: skip
-"""Of bodies that have no colour, in turn: neighbours differ."""
+"""Colours of bodies without one, in turn: neighbours differ."""
 
 SIZES = {
     "box": (3,), "cylinder": (2, 3), "capsule": (2,), "sphere": (1,), "torus": (2,), "ellipsoid": (3,), "plane": (2,),
     "hfield": (4,),
 }  # fmt: skip
-"""How many sizes each kind has."""
+"""Numbers of sizes that each kind may have."""
 
 DARK: Colour = (0.20, 0.22, 0.25, 1.0)
 PALE: Colour = (0.55, 0.58, 0.62, 1.0)
@@ -67,7 +68,7 @@ def solid(kind: str, at: Pose, given: Sequence[float], sides: int = ROUND) -> tu
 
 
 def bars(o: Outline, i: int, colour: Colour) -> Iterator[Part]:
-    """A body of which only joints and masses are known: bars between its joints; one that carries nothing, by its inertia."""
+    """Bars between the joints of a body without a shape; a body that carries nothing is drawn by its inertia."""
     body, w = o.model.bodies[i], o.width(i)
     points = _distinct(o.attached[i], 1e-6 * o.size)
     com = np.array(body.com, dtype=float)
@@ -121,7 +122,7 @@ def ellipsoid(body: Body, least: float, sides: int) -> tuple[Geometry, FloatArra
     squares = 2.5 * (moments.sum() - 2.0 * moments) / body.mass
     semi = np.maximum(np.sqrt(np.maximum(squares, 0.0)), least)
     if least == 0.0:
-        semi = np.maximum(semi, 0.03 * semi.max())  # a rod has no thickness, its ellipsoid must be seen all the same
+        semi = np.maximum(semi, 0.03 * semi.max())  # a rod has no thickness, its ellipsoid must still be seen
     at = np.eye(4)
     at[:3, :3], at[:3, 3] = axes * semi, body.com
     return sphere(sides), at
@@ -153,3 +154,46 @@ def _distinct(points: Sequence[FloatArray], apart: float) -> list[FloatArray]:
         if all(np.linalg.norm(x - y) > apart for y in found):
             found.append(x)
     return found
+
+
+# --- flexible bodies as they are deformed: beams in short pieces of their section, others by their nodes
+PIECES, FEW_PIECES = 24, 8
+"""Pieces of a beam; fewer in models of many bodies."""
+OVERLAP = 1.02
+"""Length of a piece over its share: at a bend the outer side stays closed."""
+MOST_NODES = 100
+"""Largest number of nodes that are drawn of a body."""
+
+
+def flexible_parts(o: Outline, i: int, colour: Colour) -> Iterator[Part | Span]:
+    body = o.model.bodies[i]
+    if isinstance(body.flexible, FlexibleBeam):
+        yield from _beam(o, f"body {body.name}", body.name, body.flexible, colour)
+    elif isinstance(body.flexible, ModalBody):
+        yield from _nodes(o, f"body {body.name}", i, body.flexible, colour)
+
+
+def _beam(o: Outline, label: str, name: str, beam: FlexibleBeam, colour: Colour) -> Iterator[Part]:
+    pieces = PIECES if o.sides > 8 else FEW_PIECES
+    geometry = prism(tuple(beam.section.outline()))
+    at = np.diag([OVERLAP * beam.length / pieces, 1.0, 1.0, 1.0])
+    for k in range(pieces):
+        carrier, _ = o.carriers.carry(name, Pose(((k + 0.5) * beam.length / pieces, 0.0, 0.0)))
+        yield Part(label, "bodies", geometry, colour, carrier, at)
+
+
+def _nodes(o: Outline, label: str, i: int, body: ModalBody, colour: Colour) -> Iterator[Part | Span]:
+    """Small balls, joined to the root by rods."""
+    name, r = o.model.bodies[i].name, 0.8 * o.width(i)
+    points = list(body.nodes.values())[:: -(-len(body.nodes) // MOST_NODES)]
+    root = _anchor(o, name, np.array(o.model.structure.deformations[i + 1].shapes.root))
+    for point in points:
+        end = _anchor(o, name, np.array(point, dtype=float))
+        yield Part(label, "bodies", sphere(12), colour, end.carrier, np.diag([r, r, r, 1.0]))
+        if end.carrier != root.carrier:
+            yield Span(label, "bodies", rod(8), colour, 0.4 * r, root, end)
+
+
+def _anchor(o: Outline, name: str, point: FloatArray) -> Anchor:
+    carrier, at = o.carriers.carry(name, Pose(point.tolist()))
+    return Anchor(carrier, np.array(at.position, dtype=float))

@@ -20,13 +20,11 @@ from ..model.states import check_model, check_state
 from ..simulation.results.result import Result
 from ..types import FloatArray
 from .arrows import arrows, forces, reactions
-from .bodies import DARK, PALE, PALETTE, bars, mass_parts, shape_part, struts
+from .bodies import DARK, PALE, PALETTE, bars, flexible_parts, mass_parts, shape_part, struts
 from .carriers import Carriers
-from .contacts import floor_heights
-from .elements import axes_parts, constraint_parts, force_parts
-from .flexible import flexible_parts
+from .elements import axes_parts, constraint_parts, floor_heights, force_parts
 from .glyphs import joint_parts
-from .outline import FEW, Outline, corners, index, matrix, outline
+from .outline import FEW, Outline, box_corners, corners, matrix, outline
 from .scene import GROUND, LAYERS, SHOWN, Colour, Line, Part, Scene, Span
 from .solids import sphere, square
 from .visuals import Drawn, drawn_visuals
@@ -35,21 +33,21 @@ from .visuals import Drawn, drawn_visuals
 FLOOR: Colour = (0.93, 0.94, 0.95, 1.0)
 GRID: Colour = (0.72, 0.75, 0.78, 1.0)
 TOUCHING, BELOW = 0.003, 0.04
-"""In sizes of the mechanism: what is no deeper stands on the floor; how far else the floor is below, so that it cuts no joint."""
+"""Sizes of the mechanism: what is no deeper stands on the floor; else the floor is this far below, so that it cuts no joint."""
 LINES = 10
-"""On either side of the middle."""
+"""Lines of the grid on either side of the middle."""
 
 
 def ground_parts(
     low: FloatArray, high: FloatArray, up: FloatArray, size: float, known: float | None = None
 ) -> Iterator[Part | Line]:  # fmt: skip
-    """A floor at the height that is known; else through the origin where nothing goes below it, else below everything."""
+    """A floor with a grid at the known height; else at the origin if nothing is below it, else below everything."""
     rotation = Rotation.align_z(up.tolist())
     axes = np.asarray(rotation.matrix, dtype=float)
-    corner = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]) @ axes
+    corner = box_corners(low, high) @ axes
     lowest = corner[:, 2].min()
-    usual = 0.0 if -TOUCHING * size <= lowest <= size else lowest - BELOW * size
-    height = usual if known is None else known
+    default = 0.0 if -TOUCHING * size <= lowest <= size else lowest - BELOW * size
+    height = default if known is None else known
     step = round_number(max(np.ptp(corner[:, 0]), np.ptp(corner[:, 1]), 0.5 * size) / LINES)
     middle = np.round(0.5 * (corner[:, :2].min(axis=0) + corner[:, :2].max(axis=0)) / step) * step
     half = LINES * step
@@ -65,20 +63,20 @@ def ground_parts(
 
 
 def round_number(x: float) -> float:
-    """1, 2 or 5 times a power of ten, not less than x."""
+    """The next of 1, 2 and 5 times a power of ten, not less than x."""
     power = 10.0 ** math.floor(math.log10(x))
     return float(next(k for k in (1, 2, 5, 10) if k * power >= x * (1 - 1e-9)) * power)
 
 
 # --- build
 TRACE = 2000
-"""Points of the path of a point: more cannot be seen."""
+"""Largest number of points of a path: more cannot be seen."""
 
 FAR = 3.0
 """Sizes of the mechanism: a body that goes further away than the others is not kept in the picture."""
 
 TIMES = 400
-"""Of a motion, at which its extent is looked at."""
+"""Times of a motion at which its extent is measured."""
 
 Piece = Part | Span | Line
 
@@ -102,7 +100,12 @@ def scene_of(
     """
     shown = check_layers(show)
     if isinstance(subject, Result):
-        return _of_result(subject, shown, traces)
+        if not len(subject):
+            raise StateError("nothing to see: the result has no times")
+        model = subject.model
+        values = dict(zip(model.parameters, subject.parameters[0], strict=True)) if subject.parameters.size else None
+        numeric = model.without_parameters(values)
+        return _scene(model, numeric, subject.t, subject.q, *subject.poses, shown, subject, traces)
     model = check_model(subject, "a view")
     if traces:
         raise StateError("paths of points belong to a motion: give traces with a result of `simulate`")
@@ -138,22 +141,14 @@ def check_layers(show: Sequence[str] | None) -> tuple[str, ...] | None:
     return names
 
 
-def _of_result(r: Result, shown: tuple[str, ...] | None, traces: Sequence[Trace]) -> Scene:
-    if not len(r):
-        raise StateError("nothing to see: the result has no times")
-    values = dict(zip(r.model.parameters, r.parameters[0], strict=True)) if r.parameters.size else None
-    R, x = r.poses
-    return _scene(r.model, r.model.without_parameters(values), r.t, r.q, R, x, shown, r, traces)
-
-
 def _scene(
     model: Model, numeric: Model, t: FloatArray, q: FloatArray, R: FloatArray, x: FloatArray, shown: tuple[str, ...] | None,
     r: Result | None, traces: Sequence[Trace], notes: Sequence[str] = (),
 ) -> Scene:  # fmt: skip
-    """`numeric`: the model with numbers in all places, by which it is drawn."""
+    """The scene of a model at given poses. `numeric`: the model without parameters, by which it is drawn."""
     carriers = Carriers(numeric)
-    looks, missing, planes = _looks(numeric, "visual")
-    looks += [] if shown is None or "collision" not in shown else _looks(numeric, "collision")[0]
+    looks, missing, planes = _looks(carriers, "visual")
+    looks += [] if shown is None or "collision" not in shown else _looks(carriers, "collision")[0]
     o = outline(carriers, R[0], x[0], [(p.carrier, corners(p.geometry, p.at)) for p in looks])
     pieces: list[Piece] = [*looks, *_mechanism(o, looks)]
     scales: dict[str, str] = {}
@@ -169,7 +164,7 @@ def _scene(
     if shown is None:  # meshes show where the joints are
         meshes = len({p.carrier for p in looks}) >= 0.5 * len(numeric.bodies) and bool(numeric.visuals)
         shown = tuple(name for name in SHOWN if name != "joints" or not meshes)
-    names = (*(body.name for body in numeric.bodies), *["base"] * (numeric.base_motion is not None))
+    names = carriers.names[: carriers.first]
     parts = [p for p in pieces if isinstance(p, Part)]
     spans = [p for p in pieces if isinstance(p, Span)]
     lines = [p for p in pieces if isinstance(p, Line)]
@@ -178,7 +173,7 @@ def _scene(
 
 
 def _mechanism(o: Outline, looks: Sequence[Part]) -> Iterator[Piece]:
-    """Bodies that have no look of their own, joints, forces and constraints, frames and masses."""
+    """Bodies without a look of their own, joints, forces and constraints, frames and masses."""
     m = o.model
     drawn = {p.carrier: p for p in looks if p.layer == "bodies"}
     seen = {m.body_index(v.body) for v in m.visuals if v.body != "ground"}
@@ -195,11 +190,11 @@ def _mechanism(o: Outline, looks: Sequence[Part]) -> Iterator[Piece]:
             yield from mass_parts(o, i)
         yield from axes_parts(f"axes of {body.name}", "frames", i, np.eye(4), 6 * o.width(i))
     for name, (carrier, at) in m.frames.items():
-        yield from axes_parts(f"frame {name}", "frames", *o.carried(carrier, at), 8 * o.width(index(m, carrier)))
+        yield from axes_parts(f"frame {name}", "frames", *o.carried(carrier, at), 8 * o.width(o.carriers.index(carrier)))
     for joint in (j for j in m.joints if not isinstance(j.type, Elastic)):
-        yield from joint_parts(o, joint, rails=index(m, joint.parent) not in drawn)
+        yield from joint_parts(o, joint, rails=o.carriers.index(joint.parent) not in drawn)
     for joint in m.closing_joints:
-        yield from joint_parts(o, joint, closing=True, rails=index(m, joint.parent) not in drawn)
+        yield from joint_parts(o, joint, closing=True, rails=o.carriers.index(joint.parent) not in drawn)
     for name, force in m.forces.items():
         yield from force_parts(o, name, force)
     for name, constraint in m.constraints.items():
@@ -207,14 +202,14 @@ def _mechanism(o: Outline, looks: Sequence[Part]) -> Iterator[Piece]:
 
 
 def _undeformed(model: Model) -> list[str]:
-    """What is to be said of visuals on flexible bodies."""
+    """Notes about visuals on flexible bodies."""
     flexible = {body.name for body in model.bodies if body.flexible is not None}
     seen = dict.fromkeys(v.body for v in model.visuals if v.body in flexible)
     return [f"visuals of the flexible body {name!r} are drawn undeformed: attach them to nodes (Model.add_node)" for name in seen]
 
 
 def _loads(o: Outline, r: Result, shown: tuple[str, ...] | None, scales: dict[str, str]) -> Iterator[Span]:
-    """Arrows; what their length means is added to `scales`."""
+    """Arrows of forces and reactions; the meaning of their length is added to `scales`."""
     for layer, loads_of in (("forces", forces), ("reactions", reactions)):
         if layer in (shown or ()) or (shown is None and len(o.model.bodies) <= FEW // 5):
             spans, meaning = arrows(layer, loads_of(o, r), o.size)
@@ -226,14 +221,14 @@ def _loads(o: Outline, r: Result, shown: tuple[str, ...] | None, scales: dict[st
 def _floors(
     o: Outline, planes: Sequence[Drawn], low: FloatArray, high: FloatArray, up: FloatArray, is_heavy: bool
 ) -> Iterator[Part | Line]:
-    """The ground where there is weight, where the file has it if it does; and other planes of a file."""
+    """The ground under a model with gravity, at the file's height if it gives one; and other planes of the file."""
     if is_heavy:
         heights = [float(one.at[:3, 3] @ up) for one in planes if _is_floor(one, up)] + _rolled_on(o, up) + floor_heights(o, up)
         yield from ground_parts(low, high, up, o.size, max(heights, default=None))
     wide = np.diag([4.0 * o.size, 4.0 * o.size, 1.0, 1.0])
     for one in planes:
         if not (is_heavy and _is_floor(one, up)):
-            yield Part(one.label, "ground", one.geometry, one.colour or PALE, index(o.model, one.body), one.at @ wide)
+            yield Part(one.label, "ground", one.geometry, one.colour or PALE, o.carriers.index(one.body), one.at @ wide)
 
 
 def _rolled_on(o: Outline, up: FloatArray) -> list[float]:
@@ -251,13 +246,14 @@ def _up_in_space(extent: FloatArray) -> FloatArray:
     return np.eye(3)[1 if extent[2] < 0.3 * min(extent[:2]) else 2]
 
 
-def _looks(model: Model, role: str) -> tuple[list[Part], list[str], list[Drawn]]:
-    """Visuals of the model, and shapes of bodies that have none; what is to be said of them; planes without edges."""
+def _looks(carriers: Carriers, role: str) -> tuple[list[Part], list[str], list[Drawn]]:
+    """Visuals of the model, and shapes of bodies that have none; notes about them; planes without edges."""
+    model = carriers.model
     layer, sides = "bodies" if role == "visual" else "collision", 48 if len(model.bodies) <= FEW else 8
     drawn_ones, notes = drawn_visuals(model, role, sides=sides)
     parts: list[Part] = []
     for one in drawn_ones:
-        i = index(model, one.body)
+        i = carriers.index(one.body)
         if not one.endless:
             plain = PALETTE[i % len(PALETTE)] if i != GROUND else PALE
             parts.append(Part(one.label, layer, one.geometry, one.colour or plain, i, one.at))
@@ -291,12 +287,12 @@ def _trace(o: Outline, r: Result, trace: Trace) -> Iterator[Part | Line]:
 
 
 def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> tuple[FloatArray, FloatArray]:
-    """The box that bodies, and what is attached to them, keep in at all times. One that flies away from the others, which nothing
-    holds, does not count: they would be specks."""
+    """The box that holds bodies, and what is attached to them, at all times. A free body that flies away from the others does
+    not count: they would be specks."""
     some = slice(None, None, max(1, len(x) // TIMES))
     good = np.isfinite(x[some]).all(axis=(1, 2))
     R, x = R[some][good], x[some][good]
-    points = {i: list(near) for i, near in enumerate(o.extent)} | {index(o.model, "ground"): list(o.fixed)}
+    points = {i: list(near) for i, near in enumerate(o.extent)} | {o.carriers.index("ground"): list(o.fixed)}
     for part in parts:
         if part.layer in ("bodies", "constraints") and part.carrier != GROUND:
             points.setdefault(part.carrier, []).extend(corners(part.geometry, part.at))

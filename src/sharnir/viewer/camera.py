@@ -1,19 +1,24 @@
-"""From where a scene is seen, and where a point of the world is on the picture: the same for pages, live views and pictures."""
+"""Camera of a scene, and the projection of points onto the picture: the same for pages, live views and pictures."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from ..errors import StateError, brief, known, no_such
 from ..types import FloatArray, real_array
+from .outline import box_corners
 from .scene import Scene
 
+ViewDirection: TypeAlias = str | Sequence[float] | None
+"""A view by name, the direction from the mechanism to the camera, or None: a little from above and aside."""
+
 FIELD = 35.0
-"""Vertical angle of view in degrees: a mechanism on a desk, not one in a tunnel."""
+"""Vertical angle of view in degrees: narrow, for little distortion by perspective."""
 
 MARGIN = 1.12
 """Room around the mechanism."""
@@ -51,7 +56,7 @@ def camera_for(scene: Scene, aspect: float = 16 / 9, direction: Sequence[float] 
     away = away / np.linalg.norm(away)
     up = scene.up if abs(scene.up @ away) < 0.999 else _across(scene.up)
     axes = Camera(centre + away, centre, up).axes()
-    corners = half * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) @ axes.T
+    corners = box_corners(-half, half) @ axes.T
     slope, shift, distance = math.tan(math.radians(FIELD) / 2), np.zeros(3), 0.0
     for _ in range(6):  # what is nearer looks larger: the middle of the picture is not the middle of the box
         right, above, back = (corners - shift).T
@@ -66,8 +71,8 @@ VIEWS = ("front", "side", "top")
 """Directions that have names: a flat mechanism is seen flat from the front."""
 
 
-def direction_of(scene: Scene, view: str | Sequence[float] | None) -> Sequence[float] | None:
-    """From the mechanism to the camera: a view by name, or three numbers; None: a little from above and aside."""
+def direction_of(scene: Scene, view: ViewDirection) -> Sequence[float] | None:
+    """Direction from the mechanism to the camera, checked."""
     if view is None:
         return None
     if isinstance(view, str):
@@ -85,7 +90,7 @@ def direction_of(scene: Scene, view: str | Sequence[float] | None) -> Sequence[f
 
 
 def _front(scene: Scene) -> FloatArray:
-    """Across the thinnest horizontal side."""
+    """Direction of the thinnest horizontal side."""
     up, extent = scene.up, scene.high - scene.low
     sides = [e for e in np.eye(3) if abs(e @ up) < 0.9]
     front = min(sides, key=lambda e: float(e @ extent))
@@ -95,7 +100,7 @@ def _front(scene: Scene) -> FloatArray:
 
 
 def _three_quarters(scene: Scene) -> FloatArray:
-    """From the front, turned by 35° and raised by 20°; a flat mechanism is turned less."""
+    """Direction from the front, turned by 35° and raised by 20°; a flat mechanism is turned less."""
     up, front, extent = scene.up, _front(scene), scene.high - scene.low
     flat = 1.0 - min(1.0, 2.0 * float(np.abs(front) @ extent / max(extent.max(), 1e-300)))
     aside = np.cross(up, front)
@@ -105,7 +110,7 @@ def _three_quarters(scene: Scene) -> FloatArray:
 
 
 def _across(up: FloatArray) -> FloatArray:
-    """Upward in a picture from above: x, or what is most like it, is to the right."""
+    """Upward direction in a picture from above: x, or the axis most like it, is to the right."""
     e = np.eye(3)[0 if abs(up[0]) < 0.9 else 1]
     across: FloatArray = np.cross(up, e)
     return across / np.linalg.norm(across)

@@ -1,12 +1,13 @@
-"""What carries the parts of a scene, a row of poses each: bodies, a base that moves, places of flexible bodies.
+"""Carriers of the parts of a scene, a row of poses each: bodies, a base that moves, places of flexible bodies.
 
-A flexible body has no one pose: whatever is drawn of it hangs on a place, which has a row of its own and moves with the
+A flexible body has no single pose: whatever is drawn of it hangs on a place, which has a row of its own and moves with the
 deformation. Renderers need not know: to them a place is one more body.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -21,7 +22,7 @@ GROUND = -1
 
 @dataclass(eq=False)
 class Carriers:
-    """Of a model with numbers in all places. Places are added while a scene is made."""
+    """Rows of poses of a model without parameters. Places are added while a scene is made."""
 
     model: Model
     places: list[tuple[int, Pose]] = field(default_factory=list)
@@ -34,13 +35,13 @@ class Carriers:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of every row: of a place that of its body."""
+        """Name of every row: of a place, that of its body."""
         bodies = [body.name for body in self.model.bodies]
         return (*bodies, *["base"] * (self.model.base_motion is not None), *(bodies[i] for i, _ in self.places))
 
     @property
     def hidden(self) -> frozenset[int]:
-        """Rows of bodies that are none: the elastic coordinates of a body are a row of the tree."""
+        """Rows that are no bodies: the elastic coordinates of a body are a row of the tree."""
         return frozenset(d.row - 1 for d in self.model.structure.deformations.values())
 
     def index(self, body: str) -> int:
@@ -61,10 +62,11 @@ class Carriers:
             if owner == i and there.position == at.position:
                 return self.first + k, Pose(rotation=at.rotation)
         self.places.append((i, Pose(at.position)))
+        self.__dict__.pop("_by_body", None)
         return self.first + len(self.places) - 1, Pose(rotation=at.rotation)
 
     def nearest(self, body: str, point: FloatArray) -> tuple[int, FloatArray]:
-        """A row that is there, and a point in its axes: for what is added to a scene that is drawn already."""
+        """The nearest existing row, and a point in its axes: for additions to a finished scene."""
         i = self.index(body)
         own = [(k, np.array(at.position, dtype=float)) for k, (owner, at) in enumerate(self.places) if owner == i]
         if not self.is_flexible(i) or not own:
@@ -81,7 +83,7 @@ class Carriers:
             r.append(np.array([pose.position for pose in base], dtype=float)[:, None])
         if self.places:
             turned, moved = np.empty((len(q), len(self.places), 3, 3)), np.empty((len(q), len(self.places), 3))
-            for i, rows, there in self._by_body():
+            for i, rows, there in self._by_body:
                 d = self.model.structure.deformations[i + 1]
                 first = int(self.model.structure.q_first[d.row])
                 now = there.moved(q[:, None, first : first + d.n])
@@ -91,15 +93,12 @@ class Carriers:
             r.append(moved)
         return np.concatenate(R, axis=1), np.concatenate(r, axis=1)
 
+    @cached_property
     def _by_body(self) -> list[tuple[int, list[int], Material]]:
-        """Every flexible body with its places; found once they are all there."""
-        if self._found is None or self._found[0] != len(self.places):
-            made = []
-            for i in dict.fromkeys(owner for owner, _ in self.places):
-                rows = [k for k, (owner, _) in enumerate(self.places) if owner == i]
-                points = np.array([self.places[k][1].position for k in rows], dtype=float)
-                made.append((i, rows, material(self.model.structure.deformations[i + 1].shapes, points)))
-            self._found = len(self.places), made
-        return self._found[1]
-
-    _found: tuple[int, list[tuple[int, list[int], Material]]] | None = None
+        """Flexible bodies with their places; computed anew when places were added."""
+        made = []
+        for i in dict.fromkeys(owner for owner, _ in self.places):
+            rows = [k for k, (owner, _) in enumerate(self.places) if owner == i]
+            points = np.array([self.places[k][1].position for k in rows], dtype=float)
+            made.append((i, rows, material(self.model.structure.deformations[i + 1].shapes, points)))
+        return made

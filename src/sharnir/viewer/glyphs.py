@@ -1,4 +1,4 @@
-"""Joints as signs: each elementary motion of a joint has its own, so that every joint is drawn by what it allows."""
+"""Joints as signs, one for each elementary motion: every joint is drawn by what it allows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..model.placed_joint import PlacedJoint
 from ..model.pose import Pose
 from ..types import FloatArray
 from .bodies import DARK, PALE
-from .outline import FEW, Outline, index, matrix
+from .outline import FEW, Outline, matrix
 from .scene import Colour, Geometry, Part, Span
 from .solids import box, cone, cylinder, ring, rod, sphere
 
@@ -23,8 +23,8 @@ CUT: Colour = (0.60, 0.25, 0.60, 1.0)
 
 
 def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bool = True) -> Iterator[Part | Span]:
-    """`rails`: whether what a slider slides on is drawn; a body that has a look of its own needs none."""
-    parent, child = index(o.model, joint.parent), index(o.model, joint.child)
+    """Signs of a joint. `rails`: draw what a slider slides on; a body with a shape needs none."""
+    parent, child = o.carriers.index(joint.parent), o.carriers.index(joint.child)
     size = min(1.7 * min(o.width(i) for i in (parent, child)), 0.25 * o.length(child))
     name = f"joint {joint.name}"
     moved = joint.follows is not None or joint.type.motion is not None
@@ -32,10 +32,10 @@ def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bo
     kinds = [m.kind for m in joint.motions]
     if stage.FREE in kinds:
         return  # it holds nothing
-    if not any(kind != stage.FIXED for kind in kinds):
+    count = sum(kind != stage.FIXED for kind in kinds)
+    if count == 0:
         yield Part(name, "joints", box(), PALE, *o.carried(joint.child, joint.child_at, (1.4 * size,) * 3))
         return
-    count = sum(kind != stage.FIXED for kind in kinds)
     before, after = Pose(), _fixed_part(joint.motions)
     (parent, parent_at), (child, child_at) = (
         o.carriers.carry(*end) for end in ((joint.parent, joint.at), (joint.child, joint.child_at))
@@ -56,14 +56,14 @@ def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bo
                 yield Part(name, "joints", geometry, colour, carrier, matrix(frame) @ at)
     rail = next((m for m in joint.motions if m.kind == stage.SLIDE), None)
     if rails and rail is not None and count == 1:
-        at = matrix(parent_at @ _until(joint.motions, rail))
+        at = matrix(parent_at @ _fixed_part(joint.motions[: joint.motions.index(rail)]))
         yield Part(name, "joints", cylinder(0.0, 8), PALE, parent, at @ _scaled(0.35 * size, 0.35 * size, 6.0 * size))
         ends = o.anchor(joint.parent, joint.at.position), o.anchor(joint.child, joint.child_at.position)
         yield Span(name, "joints", rod(8), PALE, 0.35 * size, *ends)
 
 
 def _sign(motion: ElementaryMotion, size: float, sides: int) -> Iterator[tuple[Geometry, FloatArray]]:
-    """Along the z axis of its frame."""
+    """The sign of a motion, along the z axis of its frame."""
     if motion.kind == stage.TURN:
         yield cylinder(0.0, sides), _scaled(size, size, 2.6 * size)
     elif motion.kind == stage.SLIDE:
@@ -74,7 +74,7 @@ def _sign(motion: ElementaryMotion, size: float, sides: int) -> Iterator[tuple[G
             yield ring(0.25, sides), _scaled(size, size, size) @ _shifted(k)
     elif motion.kind == stage.BALL:
         yield sphere(sides), _scaled(1.5 * size, 1.5 * size, 1.5 * size)
-    else:  # a motion given by functions: a body that is nothing in particular
+    else:  # a motion given by functions has no sign of its own
         yield sphere(8), _scaled(1.4 * size, 1.4 * size, 1.4 * size)
 
 
@@ -85,17 +85,13 @@ def _axis(size: float) -> Iterator[tuple[Geometry, FloatArray]]:
 
 
 def _fixed_part(motions: list[ElementaryMotion]) -> Pose:
-    """All fixed steps of a joint, its coordinates being zero."""
+    """Product of all fixed steps of a joint, its coordinates being zero."""
     pose = Pose()
     for motion in motions:
         if motion.kind == stage.FIXED:
             assert motion.placement is not None
             pose = pose @ motion.placement
     return pose
-
-
-def _until(motions: list[ElementaryMotion], end: ElementaryMotion) -> Pose:
-    return _fixed_part(motions[: motions.index(end)])
 
 
 def _scaled(x: float, y: float, z: float) -> FloatArray:

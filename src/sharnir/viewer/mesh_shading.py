@@ -1,4 +1,4 @@
-"""Triangles of a file made fit for drawing: fewer where there are too many, and normals that are smooth across faces that meet
+"""Triangles of a file prepared for drawing: fewer where there are too many, normals smooth across faces that meet
 flatly and sharp across edges."""
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from .scene import Geometry
 CREASE = math.radians(30.0)
 """Faces that meet at a larger angle have an edge between them."""
 MANY = 64
-"""Faces at one vertex beyond which no smooth normal is sought: the tip of a fan has none."""
+"""Faces at one vertex beyond which normals stay flat: the tip of a fan has no smooth one."""
 FEWEST = 20
-"""Triangles that a piece retains however small its share is."""
+"""Triangles that a piece keeps, however small its share."""
 CROWDED = 20
 """Times as many triangles as wanted beyond which vertices in one cell of a grid are merged first: collapsing takes its time."""
 GRID = 256
@@ -26,7 +26,7 @@ GRID = 256
 
 
 def reduced(pieces: Sequence[Piece], budget: int) -> list[Piece]:
-    """The same with about `budget` triangles in all, by collapsing the edges that matter least (Garland and Heckbert 1997)."""
+    """The pieces with about `budget` triangles in all, by collapsing the edges that matter least (Garland and Heckbert 1997)."""
     total = sum(len(piece.faces) for piece in pieces)
     if total <= budget:
         return list(pieces)
@@ -78,7 +78,7 @@ def clustered(vertices: FloatArray, faces: np.ndarray) -> tuple[FloatArray, np.n
 
 
 def _proper(faces: np.ndarray) -> np.ndarray:
-    """Those with three different corners."""
+    """Faces with three different corners."""
     return faces[(faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])]
 
 

@@ -22,7 +22,7 @@ PERIOD = 2.0
 """Seconds in which one period is shown, whatever its frequency."""
 
 HALVINGS = 6
-"""Where loops cannot be closed at an amplitude that was not asked for, it is halved so often."""
+"""How often a default amplitude is halved where loops cannot be closed at it."""
 
 
 def motion_of_mode(mode: Mode, amplitude: float | None = None, frames: int = 60) -> tuple[FloatArray, FloatArray]:
@@ -52,7 +52,7 @@ def title_of_mode(mode: Mode) -> str:
 
 
 def visible_amplitude(mode: Mode) -> float:
-    """Of the coordinate that moves most, so that the point that moves most moves by `VISIBLE` of the mechanism's size."""
+    """Amplitude of the coordinate that moves most, for which some point moves by `VISIBLE` of the mechanism's size."""
     scene = scene_of(mode.dynamics.model, q=mode.q, t=mode.t)
     largest = 0.0
     for i, points in enumerate(_points(scene)):
@@ -71,9 +71,7 @@ def scene_of_mode(
     """One period of a mode as a scene."""
     scene = scene_of(mode.dynamics.model, show, mode.q, mode.t)
     t, q = motion_of_mode(mode, amplitude, frames)
-    rotation, position = mode.dynamics.poses(q, mode.t)
-    if scene.carriers is not None:
-        rotation, position = scene.carriers.poses(np.full(len(t), mode.t), q, rotation, position)
+    rotation, position = scene.carried(np.full(len(t), mode.t), q, *mode.dynamics.poses(q, mode.t))
     low, high = scene.low, scene.high
     for i, points in enumerate(_points(scene)):
         if len(points):
@@ -83,7 +81,7 @@ def scene_of_mode(
 
 
 def _displacement(mode: Mode, scene: Scene, row: int) -> FloatArray:
-    """(6,) complex of a row of poses: a body, the base, which is the ground of the model, or a place of a flexible body."""
+    """(6,) complex displacement of a row of poses: a body, the base (the model's ground) or a place of a flexible body."""
     places, name = len(scene.bodies), scene.rows[row]
     if row < places or scene.carriers is None:
         return mode.body("ground" if row == len(mode.dynamics.model.bodies) else name)
@@ -91,7 +89,7 @@ def _displacement(mode: Mode, scene: Scene, row: int) -> FloatArray:
 
 
 def _points(scene: Scene) -> list[FloatArray]:
-    """Of every row of poses the corners of what it looks like, in its axes."""
+    """Corners of what is drawn on every row of poses, in its axes."""
     found: list[list[FloatArray]] = [[] for _ in scene.rows]
     for part in scene.parts:
         if part.layer == "bodies" and part.carrier != GROUND:

@@ -1,4 +1,4 @@
-"""A motion at times between its rows: the pose of t, for pictures and video."""
+"""A motion at times between its rows, for pictures and videos."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLOSE = 1e-9
 
 
 def check_time(r: Result, t: Any) -> float:
-    """A time of the run."""
+    """The time as a number, within the run."""
     try:
         found = float(t)
     except NOT_A_NUMBER:
@@ -33,7 +33,7 @@ def check_time(r: Result, t: Any) -> float:
 def at_times(scene: Scene, r: Result, times: Sequence[float] | FloatArray) -> Scene:
     """The scene of a result at any times of the run.
 
-    Between two rows coordinates move evenly along the shortest way from the one to the other (`Model.difference`), bodies are
+    Between two rows coordinates move evenly along the shortest way from one to the other (`Model.difference`), bodies are
     where the coordinates put them, arrows change linearly. At equal times the later row holds: the state after an event.
     """
     t = np.asarray(times, dtype=float)
@@ -48,8 +48,7 @@ def at_times(scene: Scene, r: Result, times: Sequence[float] | FloatArray) -> Sc
         q[k] = r.model.integrate(r.q[row[k]], share[k] * step, float(t[k]))
     parameters = r.parameters[row] if r.parameters.size else None
     rotation, position = r.dynamics.poses(q, t, parameters=parameters)
-    if scene.carriers is not None:
-        rotation, position = scene.carriers.poses(t, q, rotation, position)
+    rotation, position = scene.carried(t, q, rotation, position)
     last = np.minimum(row + 1, len(r.t) - 1)
     mix = share[:, None]
     spans = [x if x.vector is None else replace(x, vector=(1 - mix) * x.vector[row] + mix * x.vector[last]) for x in scene.spans]

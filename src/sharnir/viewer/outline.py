@@ -24,19 +24,19 @@ FEW = 200
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """A model with numbers in all places, and what is known of its extent."""
+    """A model without parameters, and its extent."""
 
     model: Model
     attached: list[list[FloatArray]]
-    """Of every body the points of its joints and forces, in its axes: first that of the joint which carries it."""
+    """Points of the joints and forces of every body, in its axes: first that of the joint which carries it."""
     extent: list[list[FloatArray]]
     """Points that a picture of the body must show: those, its centre of mass, and the corners of what it looks like."""
     fixed: list[FloatArray]
-    """The same of the ground."""
+    """Such points of the ground."""
     lengths: FloatArray
-    """(N,): of every body, between the points attached to it."""
+    """(N,): largest distance between the points of every body."""
     size: float
-    """Of the mechanism."""
+    """Length of the mechanism, m."""
     carriers: Carriers
 
     @cached_property
@@ -46,11 +46,11 @@ class Outline:
 
     @property
     def sides(self) -> int:
-        """Of what is round: fewer for many bodies, each of which is small on the picture."""
+        """Sides of round solids: fewer for many bodies, each of which is small on the picture."""
         return 36 if len(self.lengths) <= FEW else 8
 
     def length(self, body: int) -> float:
-        """Of a body; of the ground, that of the mechanism."""
+        """Length of a body; for the ground, that of the mechanism."""
         return float(self.lengths[body]) if 0 <= body < len(self.lengths) else self.size
 
     def width(self, body: int) -> float:
@@ -68,30 +68,29 @@ class Outline:
         return carrier, matrix(pose, scale)
 
 
-def index(model: Model, body: str) -> int:
-    """Of the row of poses of a body, or of the base."""
-    return Carriers(model).index(body)
-
-
 def matrix(pose: Pose, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatArray:
-    """(4, 4) of a pose, of something scaled before it is placed."""
+    """(4, 4): scale, then pose."""
     out = np.eye(4)
     out[:3, :3] = np.asarray(pose.rotation.matrix, dtype=float) * np.asarray(scale)
     out[:3, 3] = pose.position
     return out
 
 
+def box_corners(low: FloatArray, high: FloatArray) -> FloatArray:
+    """(8, 3)."""
+    return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+
+
 def corners(geometry: Geometry, at: FloatArray) -> list[FloatArray]:
-    """Of the box around a geometry, where it is placed."""
-    low, high = geometry.vertices.min(axis=0), geometry.vertices.max(axis=0)
-    box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+    """Corners of the box around a geometry, where it is placed."""
+    box = box_corners(geometry.vertices.min(axis=0), geometry.vertices.max(axis=0))
     return list(box @ at[:3, :3].T + at[:3, 3])
 
 
 def outline(
     carriers: Carriers, rotation: FloatArray, position: FloatArray, looks: Sequence[tuple[int, Sequence[FloatArray]]]
 ) -> Outline:
-    """Of a model without parameters in the position given (N, 3, 3), (N, 3). `looks`: points of what bodies look like."""
+    """Outline of a model without parameters in the position given (N, 3, 3), (N, 3). `looks`: points of what bodies look like."""
     model, n = carriers.model, len(carriers.model.bodies)
     attached: list[list[FloatArray]] = [[] for _ in range(n)]
     fixed: list[FloatArray] = []
@@ -152,6 +151,6 @@ def _spread(points: Sequence[FloatArray] | FloatArray) -> float:
 
 
 def _inertial_size(model: Model) -> float:
-    """Where all is in one point: from the largest radius of gyration."""
+    """Size of a model whose points coincide: from the largest radius of gyration."""
     radii = [math.sqrt(max(body.inertia[:3]) / body.mass) for body in model.bodies if body.mass > 0.0]
     return 3.0 * max(radii, default=0.0)

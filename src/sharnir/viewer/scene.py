@@ -1,4 +1,4 @@
-"""What is drawn: a scene of parts that bodies carry, spans between moving points and lines, over time.
+"""A scene: parts that bodies carry, spans between moving points, and lines, over time.
 
 It is made once (`build.py`) and drawn by three renderers: pages (`page/`), the live view (`live/`) and pictures (`picture/`).
 None of them knows a joint, a force or a file.
@@ -6,8 +6,9 @@ None of them knows a joint, a force or a file.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -28,10 +29,10 @@ LAYERS = {
     "forces": "forces and moments of the model",
     "reactions": "reactions of the joints",
 }
-"""What can be switched on and off; in this order in every list of switches."""
+"""Layers that can be switched on and off; in this order in every list of switches."""
 
 SHOWN = ("bodies", "joints", "springs", "constraints", "ground", "traces")
-"""What is on where nothing else is asked for."""
+"""Layers that are on by default."""
 
 SEEN_THROUGH, THROUGH = ("frames", "mass"), 0.35
 """Layers inside bodies: where one of them is on, bodies have this opacity."""
@@ -59,7 +60,7 @@ class Part:
     """A geometry on a body, or on the ground."""
 
     name: str
-    """What it shows, as a person would say it: "body boom", "joint slew"."""
+    """Name for people: "body boom", "joint slew"."""
     layer: str
     geometry: Geometry
     colour: Colour
@@ -109,9 +110,12 @@ class Span:
         return a + self.share[0] * way, a + self.share[1] * way
 
 
+Drawn = TypeVar("Drawn", Part, Span)
+
+
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A polyline that stands still: the path of a point, a line of the grid."""
+    """A fixed polyline: the path of a point, a line of the grid."""
 
     name: str
     layer: str
@@ -148,7 +152,7 @@ class Scene:
     scales: Mapping[str, str] = field(default_factory=dict)
     """{layer: what the length of its arrows means}."""
     notes: tuple[str, ...] = ()
-    """What could not be drawn as it was meant, and what is drawn in its place."""
+    """Remarks on what could not be drawn as the model says, and what is drawn instead."""
     carriers: Carriers | None = None
     """Where the rows of poses are from."""
 
@@ -159,29 +163,41 @@ class Scene:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """Bodies that a person may choose from."""
+        """Bodies that a user may choose from."""
         hidden = self.carriers.hidden if self.carriers is not None else ()
         return tuple(name for i, name in enumerate(self.bodies) if i not in hidden)
 
     def anchor(self, body: str, point: FloatArray) -> Anchor:
-        """A point of a body, in a scene that is made."""
+        """A point of a body, for what is added to a finished scene."""
         if self.carriers is None:
             return Anchor(self.bodies.index(body), point)
         return Anchor(*self.carriers.nearest("ground" if body == "base" else body, point))
 
+    def carried(self, t: FloatArray, q: FloatArray, rotation: FloatArray, position: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Poses of all rows at coordinates q (T, nq), from those of the bodies."""
+        return (rotation, position) if self.carriers is None else self.carriers.poses(t, q, rotation, position)
+
     @property
     def layers(self) -> tuple[str, ...]:
-        """Those that have anything in them."""
+        """Layers that have anything in them."""
         there = {x.layer for x in self.parts} | {x.layer for x in self.spans} | {x.layer for x in self.lines}
         return tuple(name for name in LAYERS if name in there)
 
     def at_poses(self, t: FloatArray, rotation: FloatArray, position: FloatArray) -> Scene:
-        """The same at other poses; what is known for the times of the scene only is left out."""
+        """The scene at other poses, without what is known for its own times only."""
         spans = [x for x in self.spans if x.vector is None]
         return replace(self, t=t, rotation=rotation, position=position, spans=spans)
 
 
+def groups(drawn: Iterable[Drawn], also: Callable[[Drawn], object] = lambda _: None) -> list[list[Drawn]]:
+    """Groups of one geometry, layer and opacity, and one value of `also`: renderers draw each at once."""
+    found: dict[object, list[Drawn]] = {}
+    for x in drawn:
+        found.setdefault((id(x.geometry), x.layer, x.colour[3], also(x)), []).append(x)
+    return list(found.values())
+
+
 def opacity_of(part: Part, shown: Collection[str]) -> float:
-    """Of a part while these layers are on."""
+    """Opacity of a part while these layers are on."""
     inside = part.layer == "bodies" and any(layer in shown for layer in SEEN_THROUGH)
     return part.colour[3] * (THROUGH if inside else 1.0)

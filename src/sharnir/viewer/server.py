@@ -1,4 +1,4 @@
-"""A server of viser as we want it: behind our gate, on the port that was asked for, without its tunnel to the internet, silent.
+"""viser's server, restricted: behind our gate, on the port that was asked for, without its tunnel to the internet, silent.
 
 viser has no setting for any of these. The gate is put into the one call by which viser starts its server; that it stands is
 checked from outside before anything is served, so that another version of viser cannot do away with it unnoticed.
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import errno
 import http.client
+import secrets
 import socket
+import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -20,8 +22,65 @@ from .access_control import POLICY, Gate, is_loopback
 if TYPE_CHECKING:
     from viser import ViserServer
 
+PORTS = range(8080, 8180)
+"""Without a port of the user's choice: the first free one of these."""
+BRAND = (37, 99, 160)
 UPGRADE = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "A" * 22 + "=="}
 """Headers of a request for a websocket."""
+
+
+class Server:
+    """`viser` is the server; `url` is what is opened; `notes` says what the user should know."""
+
+    viser: Any
+    """A `ViserServer`; its types call values read-only that its handles let one set."""
+
+    def __init__(
+        self, host: str = "127.0.0.1", port: int | None = None, token: str | None = None, title: str = "sharnir"
+    ) -> None:
+        self.notes: list[str] = []
+        if port is None:
+            port = next((p for p in PORTS if is_free(host, p)), None)
+            if port is None:
+                raise StateError(f"no free port from {PORTS[0]} to {PORTS[-1]}; give another one, or 0 for any that is free")
+            if port != PORTS[0]:
+                self.notes.append(f"port {PORTS[0]} is in use: {port} is taken")
+        if not is_loopback(host):
+            token = token or secrets.token_urlsafe(16)
+            self.notes.append(
+                f"host {host}: every machine that reaches this one can connect; whoever knows the address with its token sees "
+                "and controls the view, and what is sent is not encrypted"
+            )
+        self.token = token
+        self.viser = open_server(host, port, title, token)
+        self.paint(dark=False)
+        self.arrange(title)
+
+    @property
+    def url(self) -> str:
+        return address(self.viser, self.token)
+
+    def paint(self, dark: bool) -> None:
+        """The page in light or dark colours; viser does not ask the browser which are wanted."""
+        self.viser.gui.configure_theme(
+            show_share_button=False, show_logo=False, control_width="large", brand_color=BRAND, dark_mode=dark
+        )
+
+    def arrange(self, title: str) -> None:
+        """The panel at the right, beside the scene; a page that was reset has it over the scene."""
+        self.viser.gui.set_panel_label(title)
+        self.viser.gui.main_panel.dock_right()
+
+    def stop(self) -> None:
+        close_server(self.viser)
+
+
+def open_in_browser(url: str) -> bool:
+    """False where there is no browser, or no display."""
+    try:
+        return webbrowser.open(url)
+    except Exception:  # of a browser's own making: the address is printed either way
+        return False
 
 
 def open_server(host: str = "127.0.0.1", port: int = 0, label: str = "sharnir", token: str | None = None) -> ViserServer:
@@ -50,7 +109,7 @@ def close_server(server: ViserServer) -> None:
 
 
 def address(server: ViserServer, token: str | None = None) -> str:
-    """What to type into a browser on this machine."""
+    """Address for a browser on this machine."""
     host = server.get_host()
     name = (f"[{host}]" if ":" in host else host) if is_loopback(host) else socket.gethostname()
     return f"http://{name}:{server.get_port()}/" + (f"?token={token}" if token else "")
@@ -61,7 +120,7 @@ def _in_use(host: str, port: int) -> str:
 
 
 def is_free(host: str, port: int) -> bool:
-    """Whether a server could listen there; what is no port or no host of this machine is an error."""
+    """Whether a server could listen there; an invalid port, or a host that is not this machine, is an error."""
     try:
         _check_free(host, port)
     except StateError as error:
@@ -72,7 +131,7 @@ def is_free(host: str, port: int) -> bool:
 
 
 def _check_free(host: str, port: int) -> None:
-    """viser itself would go on to the next port without a word, and wait forever for a host that is not ours."""
+    """Refuse a port in use or a host that is not ours: viser itself would take the next port, or wait forever."""
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
         raise StateError(f"port: expected a whole number from 0 to 65535, got {port!r}")
     try:
@@ -126,7 +185,7 @@ def _gated(gate: Gate) -> Iterator[None]:
 
 
 def _check_gate(host: str, port: int) -> None:
-    """A page of another site and a foreign name for this machine are refused, as websockets and as pages."""
+    """Check that pages of another site and foreign names for this machine are refused, as websockets and as pages."""
     for headers in ({"Host": "elsewhere.invalid"}, {"Origin": "http://elsewhere.invalid"}):
         for upgrade in ({}, UPGRADE):
             connection = http.client.HTTPConnection(_reachable(host), port, timeout=10)
@@ -147,7 +206,7 @@ def _reachable(host: str) -> str:
 
 
 def _withhold_sharing(server: ViserServer) -> None:
-    """Any page could ask viser for a tunnel by which the whole internet reaches this server."""
+    """Remove the requests by which any page could open viser's tunnel from the internet to this server."""
     from viser import _messages
 
     for kind in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
@@ -157,7 +216,7 @@ def _withhold_sharing(server: ViserServer) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """What viser prints at its start and end, it prints on rich's common console, which nobody here uses."""
+    """viser prints at its start and end on rich's common console, which nothing here uses: silence it."""
     import rich
 
     console = rich.get_console()

@@ -18,7 +18,7 @@ SMOOTH = 0.9
 """Cosine of the angle between edges of an outline that are drawn as one smooth surface."""
 
 ROUND = 24
-"""Sides of what is round."""
+"""Sides of round solids."""
 
 
 @lru_cache
@@ -59,13 +59,23 @@ def cone(sides: int = 16) -> Geometry:
 @lru_cache
 def sphere(sides: int = ROUND) -> Geometry:
     """Radius 1."""
-    return _ball(0.0, sides)
+    return capsule(0.0, sides)
 
 
 @lru_cache
 def capsule(length: float, sides: int = ROUND) -> Geometry:
     """Radius 1, a cylinder of the given length along z between two half balls."""
-    return _ball(length, sides)
+    half = max(sides // 2, 4)
+    latitude = math.pi * (np.arange(half + 1) / half - 0.5)
+    rows = [(math.cos(x), math.sin(x), -0.5 * length if x < 0 else 0.5 * length) for x in latitude]
+    if length:
+        rows.insert(half // 2 + half % 2, (1.0, 0.0, -0.5 * length))  # the cylinder between two half balls
+    angle = 2.0 * math.pi * np.arange(sides + 1) / sides
+    normals = np.array([[(c * math.cos(a), c * math.sin(a), s) for a in angle] for c, s, _ in rows])
+    shift = np.array([[0.0, 0.0, z] for _, _, z in rows])
+    last = len(rows) - 2
+    faces = np.concatenate([_strip(k * (sides + 1), sides, k > 0, k < last) for k in range(len(rows) - 1)])
+    return geometry((normals + shift[:, None]).reshape(-1, 3), faces, normals.reshape(-1, 3))
 
 
 @lru_cache
@@ -182,21 +192,6 @@ def swept(path: FloatArray, radius: float, sides: int) -> Geometry:
     vertices = path[:, None] + radius * normals
     faces = np.concatenate([_strip(k * (sides + 1), sides) for k in range(len(path) - 1)])
     return geometry(vertices.reshape(-1, 3), faces, normals.reshape(-1, 3))
-
-
-def _ball(length: float, sides: int) -> Geometry:
-    """A ball, pulled apart along z."""
-    half = max(sides // 2, 4)
-    latitude = math.pi * (np.arange(half + 1) / half - 0.5)
-    rows = [(math.cos(x), math.sin(x), -0.5 * length if x < 0 else 0.5 * length) for x in latitude]
-    if length:
-        rows.insert(half // 2 + half % 2, (1.0, 0.0, -0.5 * length))  # the cylinder between two half balls
-    angle = 2.0 * math.pi * np.arange(sides + 1) / sides
-    normals = np.array([[(c * math.cos(a), c * math.sin(a), s) for a in angle] for c, s, _ in rows])
-    shift = np.array([[0.0, 0.0, z] for _, _, z in rows])
-    last = len(rows) - 2
-    faces = np.concatenate([_strip(k * (sides + 1), sides, k > 0, k < last) for k in range(len(rows) - 1)])
-    return geometry((normals + shift[:, None]).reshape(-1, 3), faces, normals.reshape(-1, 3))
 
 
 def _strip(first: int, sides: int, lower: bool = True, upper: bool = True) -> np.ndarray:

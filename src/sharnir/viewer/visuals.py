@@ -1,4 +1,4 @@
-"""What a model says its bodies look like, `model.visuals`, as geometries on bodies. Start at `drawn_visuals`."""
+"""Visuals of a model, `model.visuals`, as geometries on bodies. Start at `drawn_visuals`."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Mesh:
 
     pieces: tuple[Piece, ...]
     triangles: int
-    """In the file; more than are drawn where it had to be simplified."""
+    """Number in the file; fewer are drawn where it had to be simplified."""
     left_out: tuple[str, ...]
-    """What it refers to and is not there, or not read: textures, materials."""
+    """References that are missing or not read: textures, materials."""
 
     @property
     def drawn(self) -> int:
@@ -54,7 +54,7 @@ def read_mesh(path: Path, budget: int = MESH_BUDGET) -> Mesh:
 
 @lru_cache(maxsize=512)
 def _cached(path: Path, changed: int, size: int, budget: int) -> Mesh | str:
-    """The mesh, or what is wrong with it: a broken file is not read again and again either."""
+    """The mesh, or its fault: a broken file is not read repeatedly either."""
     try:
         pieces, left_out = _pieces(path)
     except MeshFault as fault:
@@ -64,7 +64,7 @@ def _cached(path: Path, changed: int, size: int, budget: int) -> Mesh | str:
 
 
 def numbers(mesh: Mesh, name: str) -> str:
-    """How much of a mesh is drawn: `rock.stl 2 000 000 → 30 000`."""
+    """Triangles in the file and as drawn: `rock.stl 2 000 000 → 30 000`."""
     return f"{name} {mesh.triangles:,} → {mesh.drawn:,}".replace(",", " ")
 
 
@@ -74,7 +74,7 @@ MODEL_BUDGET = 300_000
 NAMED = 3
 """Files that one note lists."""
 PLAIN: Colour = (0.7, 0.7, 0.7, 1.0)
-"""What has no colour beside pieces that have one."""
+"""Colour of pieces without one beside pieces that have one."""
 
 
 class Drawn(NamedTuple):
@@ -100,30 +100,29 @@ def drawn_visuals(
     sides: int = ROUND,
     folders: Iterable[Path] | None = None,
 ) -> tuple[list[Drawn], list[str]]:
-    """Visuals, or shapes of collision, of a model with numbers in all places; and what is not drawn as the model says, in words.
+    """Visuals, or collision shapes, of a model without parameters; and notes on what is not drawn as the model says.
 
     budget, mesh_budget  triangles of all meshes together, and of one: those that have more are simplified
     sides                of what is round
     folders              meshes are opened in these only; by default where the reader of the model's file allowed it
     """
-    return _Drawing(model, role, budget, mesh_budget, sides, folders).all()
+    return _Drawing(model, role, sides, folders).all(budget, mesh_budget)
 
 
 class _Drawing:
-    def __init__(
-        self, model: Model, role: str, budget: int, mesh_budget: int, sides: int, folders: Iterable[Path] | None
-    ) -> None:  # fmt: skip
+    def __init__(self, model: Model, role: str, sides: int, folders: Iterable[Path] | None) -> None:
         self.model, self.sides = model, sides
         self.visuals = [v for v in model.visuals if v.role in (role, "both") and (v.colour is None or v.colour[3] > 0.0)]
         self.allowed = model.mesh_folders, None if folders is None else list(folders)
         self.bodies = {body.name: body for body in model.bodies}
         self.faults: dict[str, list[str]] = {}
-        """What is wrong -> the meshes it is wrong with."""
+        """{fault: meshes that have it}."""
         self.notes: list[str] = []
-        self.meshes = self._read(budget, mesh_budget)
+        self.meshes: dict[Path, Mesh] = {}
         self.boxed: set[str] = set()
 
-    def all(self) -> tuple[list[Drawn], list[str]]:
+    def all(self, budget: int, mesh_budget: int) -> tuple[list[Drawn], list[str]]:
+        self.meshes = self._read(budget, mesh_budget)
         drawn = [one for visual in self.visuals for one in self._one(visual)]
         for why, names in self.faults.items():
             self.notes.append(f"drawn as boxes: {plural(len(names), 'mesh', 'meshes')} {why}: {_listed(names)}")
@@ -148,7 +147,7 @@ class _Drawing:
 
     # --- meshes -----------------------------------------------------------------------------------------------------------
     def _read(self, budget: int, mesh_budget: int) -> dict[Path, Mesh]:
-        """Every file once, with as many triangles as its share of the budget is."""
+        """Meshes by file, each with as many triangles as its share of the budget."""
         found: dict[Path, Mesh] = {}
         for visual in self.visuals:
             if visual.kind not in ("mesh", "sdf") or visual.path in found:
@@ -186,7 +185,7 @@ class _Drawing:
         return found
 
     def _stand_ins(self, visual: Visual) -> list[Drawn]:
-        """In place of the meshes of a body that cannot be drawn: its other shapes, or the box of its inertia; once a body."""
+        """Shapes drawn once per body in place of its broken meshes: its other shapes, or the box of its inertia."""
         if visual.body in self.boxed:
             return []
         self.boxed.add(visual.body)

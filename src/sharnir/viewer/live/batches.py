@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import json
+import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ...equations.assembly.exponential import product, rotated
 from ...model.quaternions import quaternions_of
 from ...types import FloatArray
-from ..scene import GROUND, Colour, Geometry, Part, Scene, Span
+from ..scene import GROUND, Geometry, Part, Scene, Span, groups
 
 SQUARE = 1e-6
-"""Columns of a placement that are square to each other within this are a rotation and a scale; else it is put into the mesh."""
+"""Cosine up to which columns of a placement are orthogonal, so that it is rotation and scale; else it is put into the mesh."""
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class Poses:
+    """Poses of all bodies: (N, 3, 3), (N, 3), and as quaternions (N, 4)."""
+
+    rotation: FloatArray
+    position: FloatArray
+    wxyz: FloatArray
+    row: int | None = None
+    """The time of the scene; None where it is none of them: what is known for its times only is not drawn then."""
+
+
+@dataclass(frozen=True, eq=False)
+class Placements:
     """Where each instance of a batch is: (K, 3), (K, 4), (K, 3)."""
 
     position: FloatArray
@@ -26,85 +41,72 @@ class Placed:
 
 @dataclass(frozen=True, eq=False)
 class PartBatch:
-    """Parts of one layer and one geometry."""
+    """Parts of one layer, geometry and opacity."""
 
-    layer: str
-    geometry: Geometry
-    parts: tuple[Part, ...]
+    members: Sequence[Part]
     carrier: np.ndarray
     """(K,): bodies; −1 is the ground."""
-    own: Placed
+    own: Placements
     """In the carriers' axes."""
 
-    def placed(self, wxyz: FloatArray, position: FloatArray) -> Placed:
-        """In the world, from the poses of all bodies (N, 4), (N, 3)."""
-        fixed = self.carrier == GROUND
+    def placed(self, poses: Poses) -> Placements:
+        """Placements in the world."""
+        fixed, wxyz, position = self.carrier == GROUND, poses.wxyz, poses.position
         Q = np.where(fixed[:, None], (1.0, 0.0, 0.0, 0.0), wxyz[self.carrier] if len(wxyz) else (1.0, 0.0, 0.0, 0.0))
         r = np.where(fixed[:, None], 0.0, position[self.carrier] if len(position) else 0.0)
-        return Placed(r + rotated(Q, self.own.position), product(Q, self.own.wxyz), self.own.scale)
+        return Placements(r + rotated(Q, self.own.position), product(Q, self.own.wxyz), self.own.scale)
+
+    @property
+    def layer(self) -> str:
+        return self.members[0].layer
 
     @property
     def moves(self) -> bool:
         return bool((self.carrier != GROUND).any())
 
-    @property
-    def colours(self) -> tuple[Colour, ...]:
-        return tuple(part.colour for part in self.parts)
-
 
 @dataclass(frozen=True, eq=False)
 class SpanBatch:
-    """Spans of one layer and one geometry."""
+    """Spans of one layer, geometry and opacity."""
 
-    layer: str
-    geometry: Geometry
-    spans: tuple[Span, ...]
+    members: Sequence[Span]
+    moves = True
 
-    def placed(self, rotation: FloatArray, position: FloatArray, row: int | None) -> Placed:
-        """In the world, from the poses of all bodies (N, 3, 3), (N, 3). `row`: the time of the scene, None where it is none of
-        them: what is known for its times only is not drawn then."""
-        R, r = rotation[None], position[None]
-        ends = np.zeros((len(self.spans), 2, 3))
-        for k, span in enumerate(self.spans):
+    def placed(self, poses: Poses) -> Placements:
+        """Placements in the world."""
+        R, r, row = poses.rotation[None], poses.position[None], poses.row
+        ends = np.zeros((len(self.members), 2, 3))
+        for k, span in enumerate(self.members):
             if span.vector is None:
                 ends[k] = np.concatenate(span.ends(R, r))
             elif row is not None:
                 ends[k] = np.concatenate(replace(span, vector=span.vector[row : row + 1]).ends(R, r))
         way = ends[:, 1] - ends[:, 0]
         length = np.linalg.norm(way, axis=1)
-        width = np.array([span.width for span in self.spans]) * (length > 0.0)
-        return Placed(ends[:, 0], turns_from_z(way, length), np.stack([width, width, length], axis=1))
+        width = np.array([span.width for span in self.members]) * (length > 0.0)
+        return Placements(ends[:, 0], turns_from_z(way, length), np.stack([width, width, length], axis=1))
 
     @property
-    def colours(self) -> tuple[Colour, ...]:
-        return tuple(span.colour for span in self.spans)
+    def layer(self) -> str:
+        return self.members[0].layer
 
-    @property
-    def moves(self) -> bool:
-        return True
+
+Batch = PartBatch | SpanBatch
 
 
 def part_batches(scene: Scene) -> list[PartBatch]:
-    groups: dict[tuple[str, int, float], list[tuple[Part, Geometry, FloatArray]]] = {}
-    for part in scene.parts:
-        geometry, at = _rigid(part)
-        groups.setdefault((part.layer, id(geometry), part.colour[3]), []).append((part, geometry, at))
     out = []
-    for (layer, _, _), members in groups.items():
-        at = np.array([placement for _, _, placement in members])
+    for members in groups([_rigid(part) for part in scene.parts]):
+        at = np.array([part.at for part in members])
         scale = np.linalg.norm(at[:, :3, :3], axis=1)
         turn = at[:, :3, :3] / np.where(scale > 0.0, scale, 1.0)[:, None, :]
-        carrier = np.array([part.carrier for part, _, _ in members])
-        own = Placed(at[:, :3, 3].copy(), quaternions_of(turn), scale)
-        out.append(PartBatch(layer, members[0][1], tuple(part for part, _, _ in members), carrier, own))
+        carrier = np.array([part.carrier for part in members])
+        out.append(PartBatch(members, carrier, Placements(at[:, :3, 3].copy(), quaternions_of(turn), scale)))
     return out
 
 
 def span_batches(scene: Scene) -> list[SpanBatch]:
-    groups: dict[tuple[str, int, float], list[Span]] = {}
-    for span in scene.spans:
-        groups.setdefault((span.layer, id(span.geometry), span.colour[3]), []).append(span)
-    return [SpanBatch(layer, members[0].geometry, tuple(members)) for (layer, _, _), members in groups.items()]
+    return [SpanBatch(members) for members in groups(scene.spans)]
 
 
 def turns_from_z(way: FloatArray, length: FloatArray) -> FloatArray:
@@ -117,20 +119,61 @@ def turns_from_z(way: FloatArray, length: FloatArray) -> FloatArray:
     return unit
 
 
-def _rigid(part: Part) -> tuple[Geometry, FloatArray]:
-    """Geometry and placement such that the placement is a rotation, a scale along its axes and a shift."""
-    at = np.asarray(part.at, dtype=float)
+def _rigid(part: Part) -> Part:
+    """The part with a placement that is a rotation, a scale along its axes and a shift."""
+    at, g = np.asarray(part.at, dtype=float), part.geometry
     M = at[:3, :3]
     scale = np.linalg.norm(M, axis=0)
     angles = (M.T @ M) / np.maximum(np.outer(scale, scale), 1e-300) - np.diag((scale > 0.0).astype(float))
-    if np.abs(angles).max() <= SQUARE and np.linalg.det(M) > 0.0:
-        return part.geometry, at
-    g = part.geometry
     mirrored = np.linalg.det(M) < 0.0
+    if np.abs(angles).max() <= SQUARE and np.linalg.det(M) > 0.0:
+        return replace(part, at=at)
     normals = g.normals @ np.linalg.pinv(M)
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
     faces = g.faces[:, ::-1] if mirrored else g.faces
     baked = Geometry((g.vertices @ M.T).astype(np.float32), faces, normals.astype(np.float32), g.colours)
     shift = np.eye(4)
     shift[:3, 3] = at[:3, 3]
-    return baked, shift
+    return replace(part, geometry=baked, at=shift)
+
+
+# --- a geometry with colours of its own as binary glTF 2.0: the only meshes of viser that have such colours and instances
+FLOAT, UINT = 5126, 5125
+ROUGH = 0.6
+
+
+def glb(g: Geometry) -> bytes:
+    """Matt, seen from both sides."""
+    assert g.colours is not None
+    srgb = np.clip(g.colours, 0.0, 1.0)
+    linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)  # as the format wants them
+    arrays: dict[str, tuple[np.ndarray, int, str]] = {
+        "POSITION": (np.ascontiguousarray(g.vertices, dtype="<f4"), FLOAT, "VEC3"),
+        "NORMAL": (np.ascontiguousarray(g.normals, dtype="<f4"), FLOAT, "VEC3"),
+        "COLOR_0": (np.ascontiguousarray(linear, dtype="<f4"), FLOAT, "VEC3"),
+        "indices": (np.ascontiguousarray(g.faces, dtype="<u4").ravel(), UINT, "SCALAR"),
+    }
+    views, accessors, binary = list[dict[str, Any]](), list[dict[str, Any]](), b""
+    for name, (array, kind, shape) in arrays.items():
+        views.append({"buffer": 0, "byteOffset": len(binary), "byteLength": array.nbytes})
+        accessors.append({"bufferView": len(views) - 1, "componentType": kind, "count": len(array), "type": shape})
+        if name == "POSITION":
+            accessors[-1] |= {"min": array.min(axis=0).tolist(), "max": array.max(axis=0).tolist()}
+        binary += array.tobytes()  # every array is a multiple of four bytes
+    document = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [
+            {"primitives": [{"attributes": {"POSITION": 0, "NORMAL": 1, "COLOR_0": 2}, "indices": 3, "material": 0, "mode": 4}]}
+        ],
+        "materials": [{"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": ROUGH}, "doubleSided": True}],
+        "accessors": accessors,
+        "bufferViews": views,
+        "buffers": [{"byteLength": len(binary)}],
+    }
+    text = json.dumps(document).encode()
+    text += b" " * (-len(text) % 4)
+    chunks = struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(binary), b"BIN\0") + binary
+    return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks

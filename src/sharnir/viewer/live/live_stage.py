@@ -1,8 +1,7 @@
-"""What the view and the studio stand on: a server, the thread that owns all state, the scenes drawn, layers, the camera."""
+"""Common ground of the view and the studio: server, the thread that owns all state, the scenes drawn, layers, the camera."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -13,19 +12,19 @@ import numpy as np
 from ...types import FloatArray
 from ..camera import camera_for
 from ..scene import LAYERS, Colour, Scene
+from ..server import Server
 from .nodes import SceneNodes
-from .view_server import Server
 from .worker import Worker
 
 Ticker = Callable[[float], bool]
-"""Called every frame with the time of the wall; True while it has more to do."""
+"""Called every frame with the wall-clock time; True while it has more to do."""
 
 
 ASPECT = 1.1
-"""Width to height of what the control panel leaves of a window."""
+"""Width over height of a window beside the control panel."""
 
 SKY, LAMP = 1.6, 2.0
-"""Light from all sides, and from over the shoulder of whoever looks."""
+"""Intensity of light from all sides, and of the lamp behind the viewer's shoulder."""
 
 
 class Stage:
@@ -51,9 +50,19 @@ class Stage:
     def post(self, key: object, job: Callable[[], None]) -> None:
         self.worker.post(key, job)
 
+    def on(self, handle: Any, key: object, call: Callable[[Any], None]) -> None:
+        """Post `call` with the value of an input whenever a user, not the program, has changed it."""
+
+        def changed(event: Any) -> None:
+            if event.client is not None:
+                value = event.target.value
+                self.post(key, lambda: call(value))
+
+        handle.on_update(changed)
+
     # --- scenes -------------------------------------------------------------------------------------------------------------
     def add(self, scene: Scene, tint: Colour | None = None, room: float = 0.0) -> SceneNodes:
-        """Draw a scene beside those that are there. `room` around it, in parts of its size: it may yet move there."""
+        """Draw a scene beside those that are there. `room` around it, in parts of its size: space for later motion."""
         if not self.scenes:
             self._home = replace(scene, low=scene.low - room * scene.size, high=scene.high + room * scene.size)
             self._look_home()
@@ -103,7 +112,7 @@ class Stage:
             self._status.visible = bool(message)
 
     def add_notes(self) -> list[str]:
-        """What could not be drawn as it was meant, where the next elements of the panel would be; and as a list."""
+        """Add the scenes' notes where the next elements of the panel would be; and return them."""
         notes = list(dict.fromkeys(note for s in self.scenes for note in s.scene.notes))
         if notes:
             with self.viser.gui.add_folder(f"notes ({len(notes)})", expand_by_default=False):
@@ -118,13 +127,10 @@ class Stage:
         there = [name for name in LAYERS if any(name in s.shown for s in self.scenes)]
         for name in there:
             box = gui.add_checkbox(name, any(s.shown.get(name, False) for s in self.scenes), hint=LAYERS[name])
-            box.on_update(partial(self._asked, self._show, name))
+            self.on(box, ("layer", name), partial(self._show, name))
         for kind in ("bodies", "joints"):
             box = gui.add_checkbox(f"names of {kind}", False)
-            box.on_update(partial(self._asked, self._name, kind))
-
-    def _asked(self, change: Callable[[str, bool], None], name: str, event: Any) -> None:
-        self.post((change.__name__, name), lambda: change(name, event.target.value))
+            self.on(box, ("names", kind), partial(self._name, kind))
 
     def _show(self, name: str, on: bool) -> None:
         for s in self.scenes:
@@ -139,10 +145,10 @@ class Stage:
         """A choice of the body that the camera follows, and a button that shows everything again."""
         gui, bodies = self.viser.gui, self.scenes[0].scene.choices
         choice = gui.add_dropdown("follow", ("nothing", *bodies), hint="the camera moves with this body")
-        choice.on_update(lambda event: self.post("follow", lambda: self._follow(event.target.value)))
+        self.on(choice, "follow", self._follow)
         gui.add_button("show all").on_click(lambda _: self.post("home", self._look_home))
         dark = gui.add_checkbox("dark page", self.dark, hint="for everybody who looks at it")
-        dark.on_update(lambda event: self.post("dark", lambda: self._paint(event.target.value)))
+        self.on(dark, "dark", self._paint)
 
     def _paint(self, dark: bool) -> None:
         self.dark = dark
@@ -157,7 +163,7 @@ class Stage:
         self._following, self._followed = (nodes, i), nodes.position[i].copy()
 
     def moved(self) -> None:
-        """After the scenes have moved: the camera with them."""
+        """Move the camera with the body it follows; called after the scenes have moved."""
         if self._following is None:
             return
         nodes, i = self._following
@@ -171,10 +177,6 @@ class Stage:
         return bool(sum(ticker(now) for ticker in list(self.tickers)))  # all of them, each time
 
 
-def now() -> float:
-    return time.perf_counter()
-
-
 def _plain(message: str) -> str:
-    """As Markdown: nothing in a name is a command."""
+    """The message as Markdown, in which nothing is markup."""
     return "".join(f"\\{c}" if c in r"\`*_{}[]()#+-!|<>&~$" else c for c in message)

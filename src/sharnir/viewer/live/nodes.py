@@ -10,65 +10,57 @@ import numpy as np
 from ...model.quaternions import quaternions_of
 from ...types import FloatArray
 from ..scene import SEEN_THROUGH, THROUGH, Colour, Scene
-from .batches import PartBatch, Placed, SpanBatch, part_batches, span_batches
-from .glb import glb
+from .batches import Batch, PartBatch, Placements, Poses, SpanBatch, glb, part_batches, span_batches
 
 LINE = 1.5
 """Width of lines, pixels."""
 TINTED = 0.8
 """The share of the tint in the colours of a scene that is one of several."""
 LABELS = 200
-"""More are not drawn: they would hide each other."""
+"""Largest number of labels: more would hide each other."""
 
 Drag = Callable[[str, int, FloatArray, FloatArray], None]
 """(phase "start", "update" or "end", body, point of it in the world, pointer in the world)."""
 
 
 class SceneNodes:
-    """What is drawn of one scene below the node `root`. `pose` moves it, `show` switches a layer."""
+    """The nodes of one scene, below the node `root`. `pose` moves them, `show` switches a layer."""
 
     def __init__(self, server: Any, scene: Scene, root: str = "/scene", tint: Colour | None = None) -> None:
         self.server, self.scene, self.root, self.tint = server, scene, root, tint
         self.shown = {layer: layer in scene.shown for layer in scene.layers}
         self.rotation, self.position = scene.rotation[0], scene.position[0]
-        self._parts = part_batches(scene)
-        self._spans = span_batches(scene)
         self._by_layer: dict[str, list[Any]] = {layer: [] for layer in scene.layers}
         self._solid: list[tuple[Any, float]] = []
-        """Bodies, and how opaque they are."""
+        """Nodes of bodies, and their opacities."""
         self._labels: list[tuple[Any, int, FloatArray]] = []
         self._labelled = {"bodies": False, "joints": False}
-        wxyz = quaternions_of(self.rotation)
+        poses = Poses(self.rotation, self.position, quaternions_of(self.rotation), 0)
         with server.atomic():
-            self._part_nodes = [
-                self._batch(f"part{k}", b, b.placed(wxyz, self.position), b.parts[0].name) for k, b in enumerate(self._parts)
-            ]
-            self._span_nodes = [
-                self._batch(f"span{k}", b, b.placed(self.rotation, self.position, 0), b.spans[0].name)
-                for k, b in enumerate(self._spans)
-            ]
+            named: list[tuple[str, Batch]] = [(f"part{k}", batch) for k, batch in enumerate(part_batches(scene))]
+            named += [(f"span{k}", batch) for k, batch in enumerate(span_batches(scene))]
+            self._batches = [(batch, self._node(name, batch, batch.placed(poses))) for name, batch in named]
             self._lines()
             self._see_through()
 
     # --- moving ---------------------------------------------------------------------------------------------------------------
-    def carried(self, t: float, q: FloatArray, rotation: FloatArray, position: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Poses of all that carries parts, from those of the bodies (N, 3, 3), (N, 3)."""
-        if self.scene.carriers is None:
-            return rotation, position
-        R, r = self.scene.carriers.poses(np.array([t]), q[None], rotation[None], position[None])
-        return R[0], r[0]
+    def place(self, t: float, q: FloatArray, rotation: FloatArray, position: FloatArray, row: int | None = None) -> None:
+        """`pose` of all carriers of parts, from the poses of the bodies (N, 3, 3), (N, 3)."""
+        R, r = self.scene.carried(np.array([t]), q[None], rotation[None], position[None])
+        self.pose(R[0], r[0], row)
 
     def pose(self, rotation: FloatArray, position: FloatArray, row: int | None = None, wxyz: FloatArray | None = None) -> None:
-        """Bodies to where they are: (N, 3, 3), (N, 3). `row`: the time of the scene, where it is one of its own."""
+        """Move bodies to the poses (N, 3, 3), (N, 3). `row`: the row of the scene, where the time is one of its own."""
         self.rotation, self.position = rotation, position
-        wxyz = quaternions_of(rotation) if wxyz is None else wxyz
+        poses = Poses(rotation, position, quaternions_of(rotation) if wxyz is None else wxyz, row)
         with self.server.atomic():
-            for parts, node in zip(self._parts, self._part_nodes, strict=True):
-                if parts.moves and self.shown[parts.layer]:
-                    self._move(node, parts.placed(wxyz, position), scaled=False)
-            for spans, node in zip(self._spans, self._span_nodes, strict=True):
-                if self.shown[spans.layer]:
-                    self._move(node, spans.placed(rotation, position, row), scaled=True)
+            for batch, node in self._batches:
+                if batch.moves and self.shown[batch.layer]:
+                    placed = batch.placed(poses)
+                    node.batched_positions = placed.position.astype(np.float32)
+                    node.batched_wxyzs = placed.wxyz.astype(np.float32)
+                    if isinstance(batch, SpanBatch):  # parts keep their scale
+                        node.batched_scales = placed.scale.astype(np.float32)
             for label, carrier, point in self._labels:
                 if label.visible and carrier >= 0:
                     label.position = position[carrier] + rotation[carrier] @ point
@@ -92,7 +84,7 @@ class SceneNodes:
             node.opacity = None if opacity * share >= 1.0 else opacity * share
 
     def label(self, kind: str, on: bool) -> None:
-        """Names of "bodies" or of "joints"."""
+        """Switch the names of "bodies" or "joints"."""
         self._labelled[kind] = on
         for label, _, _ in self._labels:
             label.remove()
@@ -100,21 +92,19 @@ class SceneNodes:
         if any(self._labelled.values()):
             self._make_labels()
 
-    def remove(self) -> None:
-        self.server.scene.remove_by_name(self.root)
-
     def on_drag(self, callback: Drag) -> None:
-        """Call it when a body is dragged. Dragging beside the bodies turns the camera as ever."""
-        for batch, node in zip(self._parts, self._part_nodes, strict=True):
-            if batch.layer == "bodies" and batch.moves:
-                node.on_drag("left")(self._dragged(batch, callback))
+        """Call it when a body is dragged. Dragging beside the bodies still turns the camera."""
+        for batch, node in self._draggable():
+            node.on_drag("left")(self._dragged(batch, callback))
 
     def off_drag(self) -> None:
-        for batch, node in zip(self._parts, self._part_nodes, strict=True):
-            if batch.layer == "bodies" and batch.moves:
-                node.remove_drag_callback("all")
+        for _, node in self._draggable():
+            node.remove_drag_callback("all")
 
     # --- inside -------------------------------------------------------------------------------------------------------------
+    def _draggable(self) -> list[tuple[PartBatch, Any]]:
+        return [(b, node) for b, node in self._batches if isinstance(b, PartBatch) and b.layer == "bodies" and b.moves]
+
     def _dragged(self, batch: PartBatch, callback: Drag) -> Callable[[Any], Any]:
         async def dragged(event: Any) -> None:  # asynchronous: those come in order
             body = int(batch.carrier[event.instance_index or 0])
@@ -123,8 +113,8 @@ class SceneNodes:
 
         return dragged
 
-    def _batch(self, name: str, batch: PartBatch | SpanBatch, placed: Placed, what: str) -> Any:
-        g, colours = batch.geometry, np.array([self._tinted(c, batch.layer) for c in batch.colours])
+    def _node(self, name: str, batch: Batch, placed: Placements) -> Any:
+        g, colours = batch.members[0].geometry, np.array([self._tinted(x.colour, batch.layer) for x in batch.members])
         opacity = None if colours[0, 3] >= 1.0 else float(colours[0, 3])
         common: dict[str, Any] = {
             "batched_wxyzs": placed.wxyz,
@@ -174,13 +164,6 @@ class SceneNodes:
             return colour
         r, g, b = (TINTED * t + (1.0 - TINTED) * c for c, t in zip(colour[:3], self.tint[:3], strict=True))
         return r, g, b, colour[3] * self.tint[3]
-
-    @staticmethod
-    def _move(node: Any, placed: Placed, scaled: bool) -> None:
-        node.batched_positions = placed.position.astype(np.float32)
-        node.batched_wxyzs = placed.wxyz.astype(np.float32)
-        if scaled:
-            node.batched_scales = placed.scale.astype(np.float32)
 
 
 def label_places(scene: Scene, kind: str) -> list[tuple[str, int, FloatArray]]:

@@ -1,30 +1,31 @@
-"""The clock of a motion that is played: play, pause, scrub, speed, loop. It is told the time of the wall, and never asks."""
+"""A motion that is played: its clock (play, pause, scrub, speed, loop) and its poses at any time. No browser here."""
 
 from __future__ import annotations
+
+import numpy as np
+
+from ...equations.assembly.exponential import rotated
+from ...model.quaternions import quaternions_of, without_jumps
+from ...types import FloatArray
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 class Playback:
-    """`t` is between `first` and `last`."""
+    """The clock; the caller supplies wall-clock time. `t` is between `first` and `last`; `speed` is relative to real time."""
 
     def __init__(self, first: float, last: float, loop: bool = True) -> None:
         self.first, self.last, self.loop = min(first, last), max(first, last), loop
-        self.t, self.playing, self._speed = self.first, False, 1.0
+        self.t, self.playing, self.speed = self.first, False, 1.0
         self._since: tuple[float, float] | None = None
-
-    @property
-    def speed(self) -> float:
-        """Seconds of the motion per second."""
-        return self._speed
 
     def set_speed(self, speed: float, now: float) -> None:
         self.tick(now)
-        self._speed = speed
+        self.speed = speed
         self._restart(now)
 
     def play(self, now: float) -> None:
-        """From the present time; from the beginning where that is the end."""
+        """Play from the present time; at the end, from the beginning."""
         if self.t >= self.last:
             self.t = self.first
         self.playing = True
@@ -35,15 +36,15 @@ class Playback:
         self.playing = False
 
     def scrub(self, t: float, now: float) -> None:
-        """To a time of the motion; what plays goes on from there."""
+        """Move to a time of the motion; playing continues from there."""
         self.t = min(max(t, self.first), self.last)
         self._restart(now)
 
     def tick(self, now: float) -> float:
-        """The time of the motion. At its end it begins again, or stops there."""
+        """Time of the motion. At the end it begins again, or stops there."""
         if self.playing and self._since is not None:
             wall, begun = self._since
-            t = begun + self._speed * (now - wall)
+            t = begun + self.speed * (now - wall)
             length = self.last - self.first
             if t > self.last and self.loop and length > 0.0:
                 t = self.first + (t - self.first) % length
@@ -54,3 +55,40 @@ class Playback:
 
     def _restart(self, now: float) -> None:
         self._since = (now, self.t)
+
+
+def matrices_of(wxyz: FloatArray) -> FloatArray:
+    """(…, 3, 3) of quaternions (…, 4) of length one."""
+    return np.stack([rotated(wxyz, np.broadcast_to(e, (*wxyz.shape[:-1], 3))) for e in np.eye(3)], axis=-1)
+
+
+class Track:
+    """The poses of all bodies of a scene over time, as quaternions whose signs do not jump."""
+
+    def __init__(self, t: FloatArray, rotation: FloatArray, position: FloatArray) -> None:
+        order = slice(None, None, -1) if len(t) > 1 and t[-1] < t[0] else slice(None)  # a run backward in time
+        self.t, self.position = np.asarray(t, dtype=float)[order], np.asarray(position, dtype=float)[order]
+        self.wxyz = without_jumps(quaternions_of(rotation)[order], axis=0)
+        self._reversed = order.step == -1
+
+    def at(self, t: float) -> tuple[FloatArray, FloatArray]:
+        """(N, 4), (N, 3); before the first time and after the last, those."""
+        k, share = self._place(t)
+        if not share:
+            return self.wxyz[k], self.position[k]
+        wxyz = (1.0 - share) * self.wxyz[k] + share * self.wxyz[k + 1]
+        position = (1.0 - share) * self.position[k] + share * self.position[k + 1]
+        return wxyz / np.linalg.norm(wxyz, axis=-1, keepdims=True), position
+
+    def row(self, t: float) -> int:
+        """The row of the scene that is nearest in time."""
+        k, share = self._place(t)
+        k += round(share)
+        return len(self.t) - 1 - k if self._reversed else k
+
+    def _place(self, t: float) -> tuple[int, float]:
+        k = int(np.searchsorted(self.t, t, side="right")) - 1
+        if k < 0 or k >= len(self.t) - 1:
+            return (0 if k < 0 else len(self.t) - 1), 0.0
+        step = self.t[k + 1] - self.t[k]  # an event has two rows at one time; searchsorted takes the second
+        return k, float((t - self.t[k]) / step)

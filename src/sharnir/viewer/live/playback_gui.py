@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter as now
 from typing import Any
 
 from ...simulation.results.result import Result
 from ..scene import Colour
-from .live_stage import Stage, now
+from .live_stage import Stage
 from .nodes import SceneNodes
-from .playback import SPEEDS, Playback
-from .track import Track, matrices_of
+from .playback import SPEEDS, Playback, Track, matrices_of
 
 TINTS: tuple[Colour, ...] = (
     (0.12, 0.40, 0.70, 1.0), (0.86, 0.37, 0.10, 1.0), (0.15, 0.55, 0.30, 1.0), (0.55, 0.30, 0.65, 1.0),
     (0.75, 0.60, 0.10, 1.0), (0.10, 0.60, 0.65, 1.0), (0.75, 0.25, 0.45, 1.0), (0.40, 0.40, 0.40, 1.0),
 )  # fmt: skip
-"""Of several results, in this order."""
+"""Colours of several results, in this order."""
 SCRUBBER = 1000
 """Steps of the slider of the time."""
 
 
 class PlaybackPanel:
-    """Builds its elements where the next ones of the panel would be. `watchers` are told the time whenever it changes."""
+    """Builds its elements where the next ones of the panel would be. `watchers` are called with the time whenever it changes."""
 
     def __init__(self, stage: Stage, results: Sequence[Result], nodes: Sequence[SceneNodes]) -> None:
         self.stage, self.results, self.nodes = stage, list(results), list(nodes)
-        self.tracks = [Track.of(n.scene) for n in nodes]
+        self.tracks = [Track(n.scene.t, n.scene.rotation, n.scene.position) for n in nodes]
         self.clock = Playback(min(k.t[0] for k in self.tracks), max(k.t[-1] for k in self.tracks))
         self.watchers: list[Any] = []
         gui, first, last = stage.viser.gui, self.clock.first, self.clock.last
@@ -34,11 +34,11 @@ class PlaybackPanel:
         self._button.on_click(lambda _: stage.post("play", self.toggle))
         step = (last - first) / SCRUBBER if last > first else 1e-3
         self._scrubber = gui.add_slider("time, s", first, max(last, first + step), step, first)
-        self._scrubber.on_update(self._scrubbed)
+        stage.on(self._scrubber, "scrub", lambda t: self.scrub(float(t)))
         speed = gui.add_dropdown("speed", tuple(f"{s:g} ×" for s in SPEEDS), initial_value="1 ×")
-        speed.on_update(lambda event: stage.post("speed", lambda: self.set_speed(float(event.target.value.split()[0]))))
+        stage.on(speed, "speed", lambda text: self.set_speed(float(text.split()[0])))
         loop = gui.add_checkbox("loop", True, hint="begin again at the end")
-        loop.on_update(lambda event: stage.post("loop", lambda: self._loop(event.target.value)))
+        stage.on(loop, "loop", self._loop)
         stage.tickers.append(self.tick)
 
     def toggle(self) -> None:
@@ -65,7 +65,7 @@ class PlaybackPanel:
         return self.clock.playing
 
     def draw(self) -> None:
-        """All scenes at the time of the clock; what has ended stands at its end."""
+        """Draw all scenes at the time of the clock; those that have ended, at their end."""
         t = self.clock.t
         for nodes, track in zip(self.nodes, self.tracks, strict=True):
             wxyz, position = track.at(t)
@@ -81,7 +81,3 @@ class PlaybackPanel:
 
     def _loop(self, on: bool) -> None:
         self.clock.loop = on
-
-    def _scrubbed(self, event: Any) -> None:
-        if event.client is not None:
-            self.stage.post("scrub", lambda: self.scrub(float(event.target.value)))

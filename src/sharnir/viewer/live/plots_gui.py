@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter as now
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,17 @@ import numpy as np
 from ...simulation.results.panels import Panel, panels
 from ...simulation.results.result import Result
 from ...types import FloatArray
-from .live_stage import Stage, now
+from .live_stage import Stage
 from .playback_gui import TINTS
 
 POINTS = 400
-"""Of a line: as many as it has pixels."""
+"""Points of a line: as many as it has pixels."""
 REFRESH = 0.1
 """Seconds between two positions of the line at the present time."""
 HEIGHT = 190
 COLOURS = tuple("#" + bytes(round(255 * x) for x in tint[:3]).hex() for tint in TINTS)
 DASHES = ((), (6, 4), (2, 3), (8, 3, 2, 3))
-"""Of lines that share a colour, in this order."""
+"""Dashes of lines that share a colour, in this order."""
 NOW = "#999999"
 
 
@@ -42,7 +43,7 @@ class PlotsPanel:
             self._plots.append((_chart(stage, headings[key], plot), plot))
 
     def follow(self, t: float) -> None:
-        """Not at every frame: a chart is drawn anew each time."""
+        """Move the line, but not at every frame: each time the chart is drawn anew."""
         if now() - self._moved >= REFRESH:
             self._moved = now()
             for chart, plot in self._plots:

@@ -32,9 +32,9 @@ NEAR = 0.3
 SMALL = 0.05
 """A step of a joint given by constraints: rad, or parts of the mechanism's size."""
 BACK, NUDGE = 1e-4, 0.05
-"""How far before a dead centre a slider stops, so that it can go back; the motion, rad, that leads off one."""
+"""Distance before a dead centre at which a slider stops, so that it can go back; motion, rad, that leads off one."""
 OTHER_TIMES = (0.7310585, 3.1867273)
-"""Seconds later at which it is tried whether anything is driven: no drive has a period that divides both."""
+"""Seconds later at which the model is compared, to find out whether it is driven: no period divides both."""
 TIME_STEPS = 40
 """Parts in which drives are moved to another time, so that loops stay on their branch."""
 
@@ -47,7 +47,7 @@ class Posing:
     ) -> None:
         self.model, self.size, self.message = model, size, ""
         self.values = dict(parameters or {})
-        """Of parameters that are not the model's own."""
+        """Values of parameters that differ from the model's own."""
         self._values = tuple(model.parameter_values(parameters).values())
         self._parameters = np.array(self._values) if self._values else None
         self._table = AtParameters(table_of(model), self._values) if model.constraints else None
@@ -111,7 +111,7 @@ class Posing:
         self._say_if_elsewhere(slider, value)
 
     def set_time(self, t: float) -> None:
-        """Drives are where they are at t; loops follow."""
+        """Move drives to time t; loops follow."""
         self.message = ""
         q, begun = self.q, self.t
         steps = TIME_STEPS if self._table else 1
@@ -126,7 +126,7 @@ class Posing:
         self._angles = {at: angles_of(self.q, at, old) for at, old in self._angles.items()}
 
     def take(self, q: FloatArray, t: float) -> None:
-        """Any state that closes: the end of a simulation, a row of a result."""
+        """Adopt a closed state: the end of a simulation, a row of a result."""
         self.q, self.t, self.message = np.array(q, dtype=float), t, ""
         self._angles = {at: angles_of(self.q, at, old) for at, old in self._angles.items()}
 
@@ -139,7 +139,7 @@ class Posing:
         return np.zeros(self.model.nv)
 
     def _take_start(self, guess: FloatArray, t: float, named: list[str]) -> None:
-        """The closed position nearest to the guess, with what was named held; what cannot be is said."""
+        """Take the closed position nearest to the guess with the named joints held; `message` says what was not possible."""
         if self._table is None:
             return
         for held in (named, []) if named else ([],):
@@ -188,7 +188,7 @@ class Posing:
         return closed.q if closed.closed else self.q
 
     def _off_the_end(self, drive: Drive, value: float, stuck: Reached) -> Reached:
-        """Away from a dead centre, along whatever the loops allow, in the direction that is asked for."""
+        """Leave a dead centre along a motion that the loops allow, in the direction asked for."""
         c = drive.closure
         allowed = along(c.at(self.q)[1], np.ones(self.model.nv))
         size = float(np.linalg.norm(allowed))
@@ -218,7 +218,7 @@ class Posing:
             self.message = f"{slider.name!r} cannot be {value:.4g}: this is the nearest position that was found"
 
     def _accept(self, q: FloatArray, slider: Slider, wanted: tuple[float, ...] | None = None) -> None:
-        """Unless another joint has passed a limit that it had not passed before."""
+        """Take the position unless another joint has newly passed a limit."""
         if not np.isfinite(q).all():
             self.message = f"no position found on the way; {slider.name!r} stays at {self.value(slider):.4g}"
             return

@@ -1,9 +1,12 @@
-"""Sliders of a model in the browser: `Posing` does what they ask, and they show what became of it."""
+"""Sliders of a model in the browser: `Posing` does what they ask, and they show the outcome."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from .live_stage import Stage
 from .nodes import SceneNodes
@@ -13,7 +16,7 @@ from .sliders import Slider
 MANY = 40
 """Sliders that are shown at once; of more, those of one joint."""
 STEPS = 400
-"""Of a slider from end to end; numbers that are typed may be finer."""
+"""Steps of a slider from end to end; numbers that are typed may be finer."""
 WATCH = 10.0
 """Seconds that the slider of the time spans, where the model does not say how long it is simulated."""
 
@@ -33,22 +36,19 @@ class PosingPanel:
         self._joint = joints[0] if len(posing.sliders) > MANY else None
         if self._joint is not None:
             choice = gui.add_dropdown("joint", tuple(joints), hint=f"one of {len(joints)}: its sliders are below")
-            choice.on_update(lambda event: stage.post("joint", lambda: self._choose(event.target.value)))
+            stage.on(choice, "joint", self._choose)
         self._folder = gui.add_folder("coordinates")
         self._make()
         reset = gui.add_button("reset", hint="back to where the view began")
-        reset.on_click(lambda _: stage.post("reset", self.reset))
+        reset.on_click(lambda _: stage.post("reset", lambda: self.change(posing.reset)))
         self._text = gui.add_text("q0", posing.text(), hint="the present position: copy it into simulate(…, q0={…})")
         self.draw()
 
     def draw(self, sliders: bool = True) -> None:
-        """The pose, and the sliders as they stand."""
-        R, r = self.posing.poses()
-        R, r = self.nodes.carried(self.posing.t, self.posing.q, R, r)
-        at_start = (self.posing.q is self.posing.start[0] or (self.posing.q == self.posing.start[0]).all()) and (
-            self.posing.t == self.posing.start[1]
-        )
-        self.nodes.pose(R, r, 0 if at_start else None)
+        """Draw the pose, and the sliders at their values."""
+        posing = self.posing
+        at_start = np.array_equal(posing.q, posing.start[0]) and posing.t == posing.start[1]
+        self.nodes.place(posing.t, posing.q, *posing.poses(), 0 if at_start else None)
         self.stage.moved()
         if sliders:
             self.show_values()
@@ -66,8 +66,9 @@ class PosingPanel:
             self._time.value = self.posing.t
         self._text.value = self.posing.text()
 
-    def reset(self) -> None:
-        self.posing.reset()
+    def change(self, change: Callable[[], None]) -> None:
+        """Change the pose; show it, and what could not be done."""
+        change()
         self.stage.say(self.posing.message)
         self.draw()
 
@@ -96,18 +97,13 @@ class PosingPanel:
         hint = f"{slider.name}{f', {unit}' if unit else ''}: from {low:.4g} to {high:.4g}"
         low, high = _outward(low, high, step)  # `Posing` holds the limits
         handle = self.stage.viser.gui.add_slider(slider.name, low, high, step, value, hint=hint)
-        handle.on_update(lambda event: self._asked(slider, event))
+
+        def moved(shown: float) -> None:
+            value = math.radians(shown) if slider.is_angle and self._degrees else shown
+            self.change(lambda: self.posing.set(slider, float(value)))
+
+        self.stage.on(handle, ("slider", slider.name), moved)
         return handle
-
-    def _asked(self, slider: Slider, event: Any) -> None:
-        if event.client is not None:  # else we have set it ourselves
-            value = math.radians(event.target.value) if slider.is_angle and self._degrees else event.target.value
-            self.stage.post(("slider", slider.name), lambda: self._set(slider, float(value)))
-
-    def _set(self, slider: Slider, value: float) -> None:
-        self.posing.set(slider, value)
-        self.stage.say(self.posing.message)
-        self.draw()
 
     def _time_slider(self) -> Any:
         settings = self.posing.model.simulation
@@ -115,17 +111,8 @@ class PosingPanel:
         t = self.posing.t
         hint = "drives are where they are at this time"
         handle = self.stage.viser.gui.add_slider("time, s", t, t + length, _round_step(length / STEPS), t, hint=hint)
-        handle.on_update(self._asked_time)
+        self.stage.on(handle, "time", lambda t: self.change(lambda: self.posing.set_time(t)))
         return handle
-
-    def _asked_time(self, event: Any) -> None:
-        if event.client is not None:
-            self.stage.post("time", lambda: self._set_time(event.target.value))
-
-    def _set_time(self, t: float) -> None:
-        self.posing.set_time(t)
-        self.stage.say(self.posing.message)
-        self.draw()
 
     def _in_degrees(self, on: bool) -> None:
         if on != self._degrees:

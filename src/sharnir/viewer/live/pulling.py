@@ -24,14 +24,14 @@ HAND = "hand"
 FREQUENCY = 1.0
 """Hz: at unit strength, that of the whole mechanism's mass on the spring."""
 DAMPING = 0.7
-"""Of the gripped body on the spring, in parts of the critical damping."""
+"""Damping of the gripped body on the spring, in parts of the critical one."""
 LEAST_SHARE = 1e-3
-"""Of the whole mass: a gripped body counts as no lighter, so that the damper is no stiffer than it need be."""
+"""Least share of the whole mass that a gripped body counts as, so that the damper is no stiffer than necessary."""
 
 
 @dataclass(frozen=True, eq=False)
 class Hand:
-    """What it grips, where, and to where it pulls."""
+    """A hand: the body it grips, where, and the point it pulls to."""
 
     body: str
     grip: FloatArray
@@ -44,39 +44,37 @@ class Hand:
     def moved(self, at: FloatArray) -> Hand:
         return replace(self, at=np.asarray(at, dtype=float))
 
+    def spring(self, model: Model) -> tuple[float, float]:
+        """N/m and N s/m. They follow the masses, so that the same motion of the hand moves a watch and a crane."""
+        masses = [float(x) for x in at_values([b.mass for b in model.bodies], dict(model.parameters) or None)]
+        whole = sum(masses)
+        own = max(masses[model.body_index(self.body)], LEAST_SHARE * whole)
+        k = self.strength * whole * (2.0 * math.pi * FREQUENCY) ** 2
+        return k, 2.0 * DAMPING * math.sqrt(k * own)
+
     def parameters(self, model: Model) -> dict[str, float]:
-        """Of `pulled_model`; `model` is the one that is pulled."""
-        k, d = stiffness_and_damping(model, self.body, self.strength)
+        """Parameters of `pulled_model`; `model` is the one that is pulled."""
+        k, d = self.spring(model)
         values = dict(zip(_names(model), (*self.at, *self.grip, k, d), strict=True))
         return {name: float(x) for name, x in values.items()}
 
     def stored(self, model: Model, grip_at: FloatArray) -> float:
         """Energy in the spring with the grip at a point of the world."""
-        k, _ = stiffness_and_damping(model, self.body, self.strength)
-        return 0.5 * k * float(np.sum((self.at - grip_at) ** 2))
-
-
-def stiffness_and_damping(model: Model, body: str, strength: float) -> tuple[float, float]:
-    """N/m and N s/m. They follow the masses, so that the same motion of the hand moves a watch and a crane."""
-    masses = [float(_number(model, b.mass)) for b in model.bodies]
-    whole = sum(masses)
-    own = max(masses[model.body_index(body)], LEAST_SHARE * whole)
-    k = strength * whole * (2.0 * math.pi * FREQUENCY) ** 2
-    return k, 2.0 * DAMPING * math.sqrt(k * own)
+        return 0.5 * self.spring(model)[0] * float(np.sum((self.at - grip_at) ** 2))
 
 
 def pulled_model(model: Model, body: str) -> Model:
-    """A copy with the hand on a body. At rest its parameters pull at nothing."""
+    """A copy with the hand on a body. With its default parameters it applies no force."""
     if not any(body == b.name for b in model.bodies):
         raise ModelError(f"no body {body!r} to pull")
     out = model.copy()
     symbols: list[Any] = [out.add_parameter(name, 0.0) for name in _names(model)]
-    out.add_force(SpringDamper("ground", body, symbols[:3], symbols[3:6], symbols[6], symbols[7]), _free(HAND, model.forces))
+    out.add_force(SpringDamper("ground", body, symbols[:3], symbols[3:6], symbols[6], symbols[7]), hand_force(model))
     return out
 
 
 def hand_force(model: Model) -> str:
-    """What the hand is called among the forces of `pulled_model(model, …)`."""
+    """The hand's name among the forces of `pulled_model(model, …)`."""
     return _free(HAND, model.forces)
 
 
@@ -90,7 +88,3 @@ def _free(name: str, taken: Mapping[str, Any]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def _number(model: Model, x: Any) -> float:
-    return float(at_values(x, dict(model.parameters) or None))

@@ -14,10 +14,10 @@ from ...model.model import Model
 from ...simulation.results.result import Result
 from ...simulation.run.simulate import simulate
 from ...types import FloatArray
-from .pulling import Hand, hand_force, pulled_model, stiffness_and_damping
+from .pulling import Hand, hand_force, pulled_model
 
 OPTIONS = {"rtol": 1e-6, "atol": 1e-8}
-"""Of the integration: finer than anyone sees, and fast."""
+"""Tolerances of the integration: finer than visible, and fast."""
 FROM_SETTINGS = ("method", "backend", "integrator", "rtol", "atol", "step", "max_step", "stabilisation", "decay")
 """Options of the model's own simulation settings that are kept."""
 
@@ -48,7 +48,7 @@ class Session:
         self.v = np.zeros(model.nv) if v is None else np.array(v, dtype=float)
         self.hand: Hand | None = None
         self.states: dict[str, float] = {}
-        """Of forces, where the motion has got to; none: as they start."""
+        """States of forces at the present time; empty: as they start."""
         self.account = Account()
         self._running, self._dynamics, self._pulled = model, Dynamics(model), dict[str, Model]()
         self._fixed: list[str] | None = [] if model.constraints else None
@@ -109,11 +109,10 @@ class Session:
         return None if self.hand is None else self._grip_of(self.hand)
 
     def force(self) -> float:
-        """Of the hand's spring, N."""
+        """Force of the hand's spring, N."""
         if self.hand is None:
             return 0.0
-        k, _ = stiffness_and_damping(self.model, self.hand.body, self.hand.strength)
-        return float(k * np.linalg.norm(self.hand.at - self._grip_of(self.hand)))
+        return float(self.hand.spring(self.model)[0] * np.linalg.norm(self.hand.at - self._grip_of(self.hand)))
 
     # --- inside -------------------------------------------------------------------------------------------------------------
     def _change(self, hand: Hand | None) -> None:

@@ -1,7 +1,8 @@
-"""A running simulation in the browser: a button, a hand that drags bodies, and how it goes."""
+"""A running simulation in the browser: a button, a hand that drags bodies, its state in words."""
 
 from __future__ import annotations
 
+from time import perf_counter as now
 from typing import Any
 
 import numpy as np
@@ -10,19 +11,19 @@ from ...errors import SharnirError
 from ...types import FloatArray
 from ..solids import sphere, spring
 from .batches import turns_from_z
-from .live_stage import Stage, now
+from .live_stage import Stage
 from .nodes import SceneNodes
 from .posing_gui import PosingPanel
 from .pulling import Hand
 from .session import Session
 
 LONGEST = 0.05
-"""Seconds that are simulated between two pictures at most: what is slower than the wall falls behind."""
+"""Most seconds simulated between two pictures: a model slower than real time falls behind."""
 WORDS = 0.25
-"""Seconds between changes of what is written."""
+"""Seconds between changes of the text."""
 HAND = (230, 120, 20)
 WIDTH, BALL = 0.014, 0.018
-"""Of the hand's spring and of the hand, in parts of the mechanism's size."""
+"""Widths of the hand's spring and of the hand, in parts of the mechanism's size."""
 
 
 class SessionPanel:
@@ -75,7 +76,7 @@ class SessionPanel:
         begun, t0 = self._clock
         behind = t0 + (wall - begun) - self.session.t
         step = min(behind, LONGEST)
-        if behind > 4.0 * LONGEST:  # it is slower than the wall, and does not try to catch up
+        if behind > 4.0 * LONGEST:  # slower than real time: it does not try to catch up
             self._clock = (wall, self.session.t + step)
         if step > 1e-5:
             try:
@@ -90,8 +91,7 @@ class SessionPanel:
 
     def draw(self) -> None:
         assert self.session is not None
-        R, r = self.session.poses()
-        self.nodes.pose(*self.nodes.carried(self.session.t, self.session.q, R, r), None)
+        self.nodes.place(self.session.t, self.session.q, *self.session.poses())
         self.stage.moved()
         self._draw_hand()
         if now() - self._said > WORDS:
@@ -137,17 +137,16 @@ class SessionPanel:
         return spring_node, ball_node
 
     def _draw_hand(self) -> None:
-        session = self.session
-        grip = session.grip_point() if session is not None else None
-        shown = grip is not None and session is not None and session.hand is not None
-        if shown:
-            assert session is not None and session.hand is not None and grip is not None
-            way = (session.hand.at - grip)[None]
+        hand = self.session.hand if self.session is not None else None
+        grip = self.session.grip_point() if self.session is not None else None
+        shown = hand is not None and grip is not None
+        if hand is not None and grip is not None:
+            way = (hand.at - grip)[None]
             length, width = np.linalg.norm(way, axis=1), WIDTH * self.nodes.scene.size
             self._spring.batched_positions = grip[None].astype(np.float32)
             self._spring.batched_wxyzs = turns_from_z(way, length).astype(np.float32)
             self._spring.batched_scales = np.array([[width, width, max(float(length[0]), 1e-9)]], dtype=np.float32)
-            self._ball.batched_positions = session.hand.at[None].astype(np.float32)
+            self._ball.batched_positions = hand.at[None].astype(np.float32)
         if self._spring.visible != shown:
             self._spring.visible = self._ball.visible = shown
 

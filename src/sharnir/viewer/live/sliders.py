@@ -24,19 +24,19 @@ class Slider:
     """One number that can be set."""
 
     name: str
-    """Of the coordinate as in `Model.q_names`, or "joint.roll"."""
+    """Name of the coordinate as in `Model.q_names`, or "joint.roll"."""
     joint: str
     low: float
     high: float
     is_angle: bool
     place: int
-    """Of the coordinate in q; of the quaternion's first one for an angle of an orientation."""
+    """Index of the coordinate in q; for an angle of an orientation, that of the quaternion's first."""
     turn: int | None = None
     """0, 1, 2: roll, pitch, yaw of the quaternion at `place`."""
 
 
 def sliders_of(model: Model, size: float, q: FloatArray) -> list[Slider]:
-    """Of every coordinate. Where there is no limit: ± half a turn, ± the size of the mechanism about where it stands."""
+    """Sliders of all coordinates. Without a limit: ± half a turn, ± the size of the mechanism about the present value."""
     s, limits, out = model.structure, Limits(model), list[Slider]()
     own, turning = own_speeds(s), angles(s)
     quaternions, names = set(s.quaternions.tolist()), model.q_names
@@ -53,7 +53,7 @@ def sliders_of(model: Model, size: float, q: FloatArray) -> list[Slider]:
         low, high = (float(limits.low[v]), float(limits.high[v])) if v >= 0 else (-math.inf, math.inf)
         reach, at = (math.pi, 0.0) if is_angle else (max(size, 1e-6), float(q[k]))
         low, high = low if math.isfinite(low) else min(at - reach, high), high if math.isfinite(high) else max(at + reach, low)
-        low, high = min(low, float(q[k])), max(high, float(q[k]))  # what stands beyond a limit is there to be seen
+        low, high = min(low, float(q[k])), max(high, float(q[k]))  # a value beyond a limit is shown
         out.append(Slider(names[k], joint_of[k], low, high, is_angle, k))
         k += 1
     return out

@@ -1,4 +1,4 @@
-"""What can be viewed: a model, a result, several of them (a rollout is some), or files of either."""
+"""Subjects of a view: a model, a result, several results (a rollout, for example), or files of either."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST = 16
 
 
 def subjects_of(what: Any, **options: Any) -> list[Subject]:
-    """`options`: those of `load`."""
+    """Models and results to be viewed. `options`: those of `load`."""
     if isinstance(what, (Model, Result)):
         found: list[Subject] = [what]
     elif isinstance(what, (str, os.PathLike)):
@@ -49,7 +49,7 @@ def from_file(path: str | os.PathLike[str], **options: Any) -> Subject:
 
 
 def names_of(found: Iterable[Subject]) -> list[str]:
-    """One for each, no two alike."""
+    """A name for each, no two alike."""
     out: list[str] = []
     for x in found:
         base = x.model.name if isinstance(x, Result) else x.name

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from time import perf_counter as now
 from typing import Any
 
 import numpy as np
 
 from ...types import FloatArray
 from ..scene import Anchor
-from .live_stage import Stage, now
+from .live_stage import Stage
 from .nodes import SceneNodes, rgb255, segments
 from .playback_gui import TINTS
 
 POINTS = 2000
-"""Of a path: more cannot be seen."""
+"""Largest number of points of a path: more cannot be seen."""
 REFRESH = 0.1
 """Seconds between two points of a path that grows."""
 
@@ -52,13 +53,13 @@ class TracesPanel:
         self._traces = []
 
     def tick(self, _: float) -> bool:
-        """Every frame: paths grow while something moves, and keep nothing moving."""
+        """Called every frame: paths grow, and never ask for another frame."""
         if self.growing and now() - self._grown >= REFRESH:
             self.grow()
         return False
 
     def grow(self) -> None:
-        """By where the bodies are now."""
+        """Add the present points."""
         self._grown = now()
         for nodes, anchor, line, points in self._traces:
             points.append(anchor.path(nodes.rotation[None], nodes.position[None])[0])

@@ -7,16 +7,16 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from html import escape
 from typing import Any
-
-import numpy as np
 
 from ...model.model import Model
 from ...simulation.results.result import Result
 from ...types import State
 from ..build import position_of, scene_of
+from ..server import Server, open_in_browser
 from .live_stage import Stage
-from .nodes import SceneNodes
+from .nodes import SceneNodes, rgb255
 from .playback_gui import TINTS, PlaybackPanel
 from .plots_gui import PlotsPanel
 from .posing import Posing
@@ -24,10 +24,9 @@ from .posing_gui import PosingPanel
 from .session_gui import SessionPanel
 from .subjects import Subject, names_of, subjects_of
 from .traces_gui import TracesPanel
-from .view_server import Server, open_in_browser
 
 ROOM = 0.2
-"""Around a model that sliders will move, in parts of its size."""
+"""Room around a model that sliders will move, in parts of its size."""
 
 
 class View:
@@ -46,12 +45,17 @@ class View:
         return self.stage.server.url
 
     def pose(self, q: State = None, t: float | None = None) -> None:
-        """Of a model: show this position; loops are closed nearest to it. Of results: the time t."""
+        """Show a position of a model, loops closed nearest to it; or results at time t."""
         if self.sliders is not None:
             posing = self.sliders.posing
             at = posing.t if t is None else float(t)
-            found = position_of(posing.model, q, at)[0]
-            self.stage.post("pose", lambda: self._take(found, at))
+            found, sliders = position_of(posing.model, q, at)[0], self.sliders
+
+            def take() -> None:
+                posing.take(found, at)
+                sliders.draw()
+
+            self.stage.post("pose", take)
         elif self.playback is not None and t is not None:
             playback, at = self.playback, float(t)
             self.stage.post("scrub", lambda: playback.scrub(at))
@@ -112,11 +116,6 @@ class View:
     def __repr__(self) -> str:
         return f"View({self.url!r}{', stopped' if self._stopped.is_set() else ''})"
 
-    def _take(self, q: np.ndarray, t: float) -> None:
-        assert self.sliders is not None
-        self.sliders.posing.take(q, t)
-        self.sliders.draw()
-
 
 def view(
     what: Any,
@@ -173,7 +172,7 @@ def view(
 
 
 def titled(found: Sequence[Subject]) -> str:
-    """Of the page."""
+    """Title of the page."""
     return " and ".join(names_of(found)) if len(found) < 3 else f"{len(found)} results"
 
 
@@ -208,7 +207,8 @@ def show_results(out: View, results: Sequence[Result], show: Sequence[str] | Non
     out.playback = PlaybackPanel(stage, results, nodes)
     if several:
         marks = (
-            f'<span style="color:{_css(TINTS[k % len(TINTS)])}">&#9632;</span> {_html(name)}' for k, name in enumerate(names)
+            f'<span style="color:rgb{rgb255(TINTS[k % len(TINTS)])}">&#9632;</span> {escape(name)}'
+            for k, name in enumerate(names)
         )
         gui.add_html("<div style='padding:0.3em 1em;font-size:0.9em'>" + "<br>".join(marks) + "</div>")
     tabs = gui.add_tab_group()
@@ -218,13 +218,13 @@ def show_results(out: View, results: Sequence[Result], show: Sequence[str] | Non
     with tabs.add_tab("summary"):
         for r, name in zip(results, names, strict=True):
             gui.add_html(
-                f"<pre style='padding:0 1em;font-size:0.7em;white-space:pre-wrap'>{_html(name)}\n{_html(r.summary())}</pre>"
+                f"<pre style='padding:0 1em;font-size:0.7em;white-space:pre-wrap'>{escape(name)}\n{escape(r.summary())}</pre>"
             )
     out.playback.watchers.append(charts.follow)
 
 
 def _add_show_tab(stage: Stage, tabs: Any, nodes: list[SceneNodes], growing: bool) -> TracesPanel:
-    """What is drawn, and from where; `growing`: paths of a motion that goes on."""
+    """The tab of layers, camera and paths; `growing`: paths of a motion that goes on."""
     gui = stage.viser.gui
     with tabs.add_tab("show"):
         stage.server.notes += stage.add_notes()
@@ -238,13 +238,3 @@ def _add_show_tab(stage: Stage, tabs: Any, nodes: list[SceneNodes], growing: boo
 
 def _is_script() -> bool:
     return hasattr(sys.modules["__main__"], "__file__") and not sys.flags.interactive
-
-
-def _css(colour: Sequence[float]) -> str:
-    return "rgb(" + ",".join(str(round(255 * x)) for x in colour[:3]) + ")"
-
-
-def _html(text: str) -> str:
-    from html import escape
-
-    return escape(text)

@@ -1,6 +1,6 @@
-"""One thread that does everything: callbacks of the browser come from many threads, in any order, and only leave word here.
+"""One thread that does everything: callbacks of the browser come from many threads, in any order, and only post jobs here.
 
-What is asked for twice before it is done (a slider that is dragged) is done once, as asked for last.
+Of jobs with one key that wait (a slider that is dragged), only the last is done.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Worker:
         self._thread.start()
 
     def post(self, key: Hashable, job: Callable[[], None]) -> None:
-        """In place of a job of the same key that has not begun."""
+        """Add a job, in place of one with the same key that has not begun."""
         with self._wake:
             self._jobs.pop(key, None)
             self._jobs[key] = job

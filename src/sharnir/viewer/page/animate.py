@@ -15,8 +15,7 @@ from ...types import State
 from ..build import Trace, scene_of
 from ..mode_motion import scene_of_mode, title_of_mode
 from .contents import Take
-from .page_files import check_page_file
-from .write import FPS, Options, write_page
+from .write import FPS, PageOptions, check_page_file, write_page
 
 FilePath = str | PathLike[str]
 Results = Result | Sequence[Result] | Mapping[str, Result]
@@ -42,7 +41,7 @@ def animate(
         if not len(r):
             raise StateError(f"nothing to show of {brief(name)}: the result has no times")
     takes = [Take(name, scene_of(r, show, traces=traces), r) for name, r in named.items()]
-    return write_page(takes, path, Options(title, fps, follow, view, progress), charts(named, tuple(plots)))
+    return write_page(takes, path, PageOptions(title, fps, follow, view, progress), charts(named, tuple(plots)))
 
 
 def animate_model(
@@ -51,7 +50,7 @@ def animate_model(
 ) -> Path:  # fmt: skip
     """A page of a model in one position: to turn it, to see its tree and its masses."""
     check_page_file(path)
-    return write_page(Take(model.name, scene_of(model, show, q, t), model), path, Options(title, view=view))
+    return write_page([Take(model.name, scene_of(model, show, q, t), model)], path, PageOptions(title, view=view))
 
 
 def animate_mode(
@@ -61,4 +60,4 @@ def animate_mode(
     """A page of one period of a mode, which is played again and again."""
     check_page_file(path)
     model, title = mode.dynamics.model, title_of_mode(mode) if title is None else title
-    return write_page(Take(model.name, scene_of_mode(mode, show, amplitude), model), path, Options(title, view=view))
+    return write_page([Take(model.name, scene_of_mode(mode, show, amplitude), model)], path, PageOptions(title, view=view))

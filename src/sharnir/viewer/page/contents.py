@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +16,14 @@ from ...simulation.results.charts import Charts, Curve
 from ...simulation.results.plotly_plots import thinned
 from ...simulation.results.result import Result
 from ...types import FloatArray
-from ..camera import FIELD, camera_for, direction_of
-from ..scene import LAYERS, SEEN_THROUGH, THROUGH, Anchor, Colour, Geometry, Part, Scene, Span
+from ..camera import FIELD, ViewDirection, camera_for, direction_of
+from ..scene import LAYERS, SEEN_THROUGH, THROUGH, Anchor, Colour, Geometry, Part, Scene, Span, groups
 from .keyframes import TURN, Motion
 from .pack import Package, Reference, series
 
 # --- curves of charts on their way into a page
 POINTS = 1500
-"""Of a curve: more than a plot beside the motion has pixels."""
+"""Points of a curve: more than a plot beside the motion has pixels."""
 
 
 def plots(package: Package, found: Charts) -> list[dict[str, Any]]:
@@ -45,8 +45,6 @@ def _curve(package: Package, curve: Curve) -> dict[str, Any]:
 
 
 # --- contents
-Drawn = TypeVar("Drawn", Part, Span)
-
 ASPECTS = np.geomspace(0.3, 4.0, 14)
 """Widths of a window over its height for which the page is told where its camera stands; between them it interpolates."""
 
@@ -58,14 +56,14 @@ class Take:
     name: str
     scene: Scene
     subject: Model | Result | None = None
-    """What it shows: for the tree, the summary and the account of energy."""
+    """The model or result it shows: for the tree, the summary and the account of energy."""
 
 
 def data_of(
     takes: Sequence[Take],
     motions: Sequence[Motion],
     follow: str | None,
-    view: str | Sequence[float] | None,
+    view: ViewDirection,
     charts: Charts | None,
 ) -> str:
     """Everything that the scripts of the page read, packed."""
@@ -80,7 +78,7 @@ def data_of(
     ]
     return package.text({
         "cameras": _cameras(everything, view), "field": FIELD,
-        "up": _floats(everything.up), "low": _floats(low), "high": _floats(high), "size": everything.size,
+        "up": everything.up.tolist(), "low": low.tolist(), "high": high.tolist(), "size": everything.size,
         "through": {"layers": SEEN_THROUGH, "opacity": THROUGH}, "runs": runs, "geometries": contents.geometries,
         "follow": _body(scenes[0], follow),
         "plots": plots(package, charts) if charts else [],
@@ -89,17 +87,17 @@ def data_of(
 
 
 def _without_ground(scene: Scene) -> Scene:
-    """All stand on that of the first."""
+    """The scene without its ground: all stand on that of the first."""
     return replace(
         scene, parts=[x for x in scene.parts if x.layer != "ground"], lines=[x for x in scene.lines if x.layer != "ground"]
     )
 
 
-def _cameras(scene: Scene, view: str | Sequence[float] | None) -> list[dict[str, Any]]:
-    """From where a window of any aspect sees the whole motion."""
+def _cameras(scene: Scene, view: ViewDirection) -> list[dict[str, Any]]:
+    """Cameras from which windows of any aspect see the whole motion."""
     direction = direction_of(scene, view)
     found = [(float(aspect), camera_for(scene, float(aspect), direction)) for aspect in ASPECTS]
-    return [{"aspect": a, "position": _floats(c.position), "target": _floats(c.target), "up": _floats(c.up)} for a, c in found]
+    return [{"aspect": a, "position": c.position.tolist(), "target": c.target.tolist(), "up": c.up.tolist()} for a, c in found]
 
 
 def _body(scene: Scene, name: str | None) -> int:
@@ -126,14 +124,14 @@ class Contents:
             "t": add(motion.t.astype(np.float64)),
             "position": series(self.package, motion.position),
             "quaternion": series(self.package, motion.quaternion),
-            "centre": [float(x) for x in motion.centre],
+            "centre": motion.centre.tolist(),
             "quantum": motion.quantum,
             "turn": TURN,
-            "parts": [self._parts(group, tint) for group in _groups(scene.parts, _mirrored)],
-            "spans": [self._spans(group, motion, tint) for group in _groups(scene.spans, lambda span: span.vector is None)],
+            "parts": [self._parts(group, tint) for group in groups(scene.parts, _mirrored)],
+            "spans": [self._spans(group, motion, tint) for group in groups(scene.spans, lambda span: span.vector is None)],
             "lines": [
                 {"name": line.name, "layer": line.layer, "points": add(line.points.astype(np.float32)),
-                 "colour": [float(x) for x in _tinted(line.colour, tint if line.layer != "ground" else None)]}
+                 "colour": _tinted(line.colour, tint if line.layer != "ground" else None).tolist()}
                 for line in scene.lines
             ],
         }  # fmt: skip
@@ -194,7 +192,7 @@ class Contents:
         }
 
     def _vectors(self, vectors: Sequence[FloatArray], motion: Motion) -> dict[str, Any] | None:
-        """Of spans that end nowhere in particular: over time, rounded to a 30 000th of the longest."""
+        """Vectors of spans without an end anchor, over time, rounded to a 30 000th of the longest."""
         if not vectors:
             return None
         shown = np.nan_to_num(np.concatenate([vector[motion.rows] for vector in vectors], axis=1))
@@ -202,20 +200,12 @@ class Contents:
         return {"unit": unit, "series": series(self.package, np.rint(shown / unit).astype(np.int64))}
 
 
-def _groups(drawn: Iterable[Drawn], also: Callable[[Drawn], Any]) -> list[list[Drawn]]:
-    """Of one geometry, layer and opacity: one call of the renderer each."""
-    groups: dict[Any, list[Drawn]] = {}
-    for x in drawn:
-        groups.setdefault((id(x.geometry), x.layer, x.colour[3], also(x)), []).append(x)
-    return list(groups.values())
-
-
 def _mirrored(part: Part) -> bool:
     return bool(np.linalg.det(part.at[:3, :3]) < 0.0)
 
 
 def _tinted(colour: Colour, tint: Colour | None) -> FloatArray:
-    """Two parts of the colour of its run in what belongs to one of several."""
+    """The colour mixed with that of its run, two parts, where there are several."""
     own = np.array(colour)
     if tint is not None:
         own[:3] = 0.35 * own[:3] + 0.65 * np.array(tint[:3])
@@ -229,10 +219,6 @@ def _bytes(colours: np.ndarray) -> np.ndarray:
 def _rgb(colour: str) -> Colour:
     r, g, b = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
     return r, g, b, 1.0
-
-
-def _floats(x: FloatArray) -> list[float]:
-    return [float(value) for value in x]
 
 
 def layers_of(scenes: Sequence[Scene]) -> list[dict[str, Any]]:

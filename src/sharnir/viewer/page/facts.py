@@ -1,4 +1,4 @@
-"""What a page says beside the picture: the tree of the model with its masses, the run, its account of energy, warnings."""
+"""Facts beside the picture of a page: the tree of the model with its masses, the run, its account of energy, warnings."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def energy_account(r: Result) -> list[tuple[str, str, str, str]]:
 
 
 def warnings_of(subject: Model | Result) -> list[str]:
-    """What the reader must know of the subject: how the run ended where it did not end well, and what the import warned of."""
+    """Warnings about the subject: how the run ended where it did not end well, and what the import warned of."""
     out = []
     if isinstance(subject, Result) and subject.status != "done":
         out.append(f"{subject.status}: {subject.message}" if subject.message else subject.status)

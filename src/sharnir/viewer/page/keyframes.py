@@ -1,4 +1,4 @@
-"""The motion of a scene as key frames between which the page interpolates: which rows, how they are rounded, how far off that is.
+"""The motion of a scene as key frames between which the page interpolates: which rows, how they are rounded, the error of it.
 
 The page has one rule for every number between four key frames, positions and quaternions alike: the cubic that has there the
 slopes of the parabolas through three (Catmull and Rom's, for any spacing in time); quaternions are normalized after it.
@@ -20,7 +20,7 @@ QUANTUM = 1e-5
 TURN = 32000.0
 """Quaternions are rounded to multiples of 1 / TURN."""
 TOLERANCE = 5e-4
-"""Of the size of the mechanism: half a pixel on most screens."""
+"""Largest error, in sizes of the mechanism: half a pixel on most screens."""
 LARGEST = 2**30
 """Multiples of the quantum: what is further away is rounded more coarsely."""
 
@@ -39,7 +39,7 @@ class Motion:
     centre: FloatArray
     quantum: float
     error: float
-    """Of the interpolation at the rows that are left out, m."""
+    """Largest error of the interpolation at the rows that are left out, m."""
 
 
 def finite_rows(scene: Scene) -> np.ndarray:
@@ -63,7 +63,7 @@ def key_frames(scene: Scene, rows: np.ndarray, fps: float) -> Motion:
 
 
 def fewer(scene: Scene, motion: Motion, share: float) -> Motion:
-    """So many of its key frames, at least two, whatever the error."""
+    """The motion with a share of its key frames, at least two, whatever the error."""
     everything = _rounded(scene, finite_rows(scene))
     at = np.unique(np.linspace(0, len(motion.t) - 1, max(2, int(share * len(motion.t)))).round().astype(int))
     keys = np.searchsorted(everything.t, motion.t[at])
@@ -119,7 +119,7 @@ def _spread(t: FloatArray, fps: float) -> np.ndarray:
 
 
 def _error(scene: Scene, motion: Motion, keys: np.ndarray) -> float:
-    """The largest at the rows between the key frames, m: of positions, and of rotations half the mechanism away."""
+    """Largest error at the rows between the key frames, m: of positions, and of rotations half the mechanism away."""
     out = np.setdiff1d(np.arange(len(motion.t)), keys)
     if not len(out) or not motion.position.size:
         return 0.0

@@ -1,4 +1,4 @@
-"""Numbers on their way into a page: arrays one after the other behind a table of contents, compressed, as text.
+"""Packing of numbers into a page: arrays one after the other behind a table of contents, compressed, as text.
 
 The table is JSON; an array in it is {"at": byte, "n": numbers, "type": …}. `templates/unpack.js` reads it.
 """

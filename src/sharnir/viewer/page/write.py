@@ -2,88 +2,40 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
-from ...errors import SharnirError, StateError
-from ...model.model import Model
+from ...errors import StateError
 from ...reporting import pages
+from ...reporting.atomic_write import check_suffix, file_path
 from ...reporting.formats import duration, figures, plural
 from ...reporting.pictures import COLOURS
 from ...reporting.progress import ProgressBar
 from ...simulation.results.charts import Charts
 from ...simulation.results.result import Result
-from ..camera import direction_of
+from ...simulation.results.storage import check_writable
+from ..camera import ViewDirection, direction_of
 from ..scene import Scene
 from . import facts
 from .contents import Take, data_of, layers_of
 from .keyframes import Motion, fewer, finite_rows, key_frames
-from .page_files import MOTION, check_page_file
 
-# --- three.js, which draws the page: cut out of the viewer that the package trimesh brings along
-KNOWN = "4.10 to 5.2"
-"""Versions of trimesh whose viewer has been seen to hold it in this form."""
-WHERE = ("resources/templates/viewer.zip", "viewer.html.template")
-BEGIN, END = "/**\n * @license\n * Copyright 2010-", 'Object.defineProperty(t,"__esModule",{value:!0})}));'
-"""The first and the last words of the bundle, which defines the global THREE and nothing else."""
-NEEDED = (".THREE={})", "t.REVISION=", "t.InstancedMesh=", "t.WebGLRenderer=", "t.ShadowMaterial=", "t.MeshStandardMaterial=")
-
-
-@cache
-def three_js() -> str:
-    """The text of a script that defines `THREE`, its licence included."""
-    return cut(_viewer())
-
-
-def cut(viewer: str) -> str:
-    """The part of trimesh's viewer that is three.js."""
-    begin = viewer.find(BEGIN)
-    end = viewer.find(END, begin)
-    found = viewer[begin : end + len(END)] if 0 <= begin < end else ""
-    if not all(word in found for word in NEEDED) or "</script" in found.lower():
-        raise _unusable("its viewer does not hold three.js in the form that is known here")
-    return found
-
-
-def _viewer() -> str:
-    spec = find_spec("trimesh")
-    if spec is None or not spec.submodule_search_locations:
-        raise SharnirError("pages draw with three.js, which the package trimesh brings along; install it: pip install trimesh")
-    folder = Path(next(iter(spec.submodule_search_locations)))
-    try:
-        with zipfile.ZipFile(folder / WHERE[0]) as archive:
-            return archive.read(WHERE[1]).decode("utf-8")
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise _unusable(f"its {WHERE[0]} cannot be read ({error})") from None
-
-
-def _unusable(why: str) -> SharnirError:
-    try:
-        installed = version("trimesh")
-    except PackageNotFoundError:
-        installed = "of unknown version"
-    return SharnirError(
-        f"pages draw with three.js from the package trimesh, and the one installed ({installed}) does not serve: {why}; "
-        f"install one of the versions {KNOWN}: pip install 'trimesh>=4.10,<=5.2'"
-    )
-
-
-# --- write
+THREE = Path(__file__).with_name("three") / "three.min.js"
+"""three.js 0.140.2 as npm has it, which draws the page; its licence stands beside it."""
+SUFFIXES = (".html", ".htm")
+MOTION = 1_700_000
+"""Characters of a page for its motion: three.js, plots and bodies without meshes fit beside it into 3 MB."""
 FPS = 30.0
-"""Key frames a second at least; the page draws as many frames as the screen shows, between them too."""
+"""Least number of key frames a second; the page draws as many frames as the screen shows, between them too."""
 
 
 @dataclass(frozen=True)
-class Options:
-    """How a page is to be.
+class PageOptions:
+    """Options of a page.
 
     follow   the body that the camera goes along with; it can be changed on the page
     view     "front", "side", "top", or the direction to the camera
@@ -92,24 +44,29 @@ class Options:
     title: str | None = None
     fps: float = FPS
     follow: str | None = None
-    view: str | Sequence[float] | None = None
+    view: ViewDirection = None
     progress: bool | None = None
 
 
+def check_page_file(path: str | PathLike[str]) -> Path:
+    """Refuse a file that could not be written."""
+    check_suffix(file_path(path), SUFFIXES)
+    return check_writable(path, 2 * MOTION)
+
+
 def write_page(
-    takes: Scene | Take | Sequence[Scene | Take],
+    takes: Sequence[Take],
     path: str | PathLike[str],
-    options: Options | None = None,
+    options: PageOptions | None = None,
     charts: Charts | None = None,
 ) -> Path:
     """Several takes are drawn over each other, each in its colour; `charts` are in step with them."""
     check_page_file(path)
-    several = [takes] if isinstance(takes, Scene | Take) else takes
-    return pages.write_page(page([x if isinstance(x, Take) else Take(x.name, x) for x in several], options, charts), path)
+    return pages.write_page(page(takes, options, charts), path)
 
 
-def page(takes: Sequence[Take], options: Options | None = None, charts: Charts | None = None) -> str:
-    options = options or Options()
+def page(takes: Sequence[Take], options: PageOptions | None = None, charts: Charts | None = None) -> str:
+    options = options or PageOptions()
     _check(takes, options)
     with ProgressBar(options.progress, "page", 3.0) as bar:
         scenes = [take.scene for take in takes]
@@ -120,6 +77,7 @@ def page(takes: Sequence[Take], options: Options | None = None, charts: Charts |
         bar.update(2.0, "packed")
         still = all(len(motion.t) == 1 for motion in motions)
         subjects = [take.subject for take in takes if take.subject is not None]
+        models = {id(m): m for m in (s.model if isinstance(s, Result) else s for s in subjects)}.values()
         notes = [note for scene, kept in zip(scenes, rows, strict=True) for note in [*_cut_short(scene, kept), *scene.notes]]
         values = {
             "title": options.title or ", ".join(dict.fromkeys(scene.name for scene in scenes)),
@@ -131,18 +89,18 @@ def page(takes: Sequence[Take], options: Options | None = None, charts: Charts |
             "layers": layers_of(scenes),
             "scales": {layer: text for scene in scenes for layer, text in scene.scales.items()},
             "bodies": scenes[0].choices,
-            "trees": [(model.name, *facts.tree(model), facts.loops(model)) for model in _models(subjects)],
+            "trees": [(model.name, *facts.tree(model), facts.loops(model)) for model in models],
             "results": [(take.name, take.subject.summary(), facts.energy_account(take.subject))
                         for take in takes if isinstance(take.subject, Result)],
             "warnings": [*dict.fromkeys([*(w for s in subjects for w in facts.warnings_of(s)), *notes])],
             "frames": "" if still else _frames(scenes, rows, motions),
             "data": data,
-            "three": three_js(),
+            "three": THREE.read_text(encoding="utf-8"),
         }  # fmt: skip
-        return pages.templates("sharnir.viewer.page").get_template("page.html").render(**values)
+        return pages.page("sharnir.viewer.page", "page.html", figures={}, **values)
 
 
-def _check(takes: Sequence[Take], options: Options) -> None:
+def _check(takes: Sequence[Take], options: PageOptions) -> None:
     if not takes:
         raise StateError("a page needs something to show: give a model or a result")
     if not isinstance(options.fps, int | float) or not 0.0 < options.fps <= 1000.0:
@@ -159,7 +117,7 @@ def _rows(scene: Scene) -> np.ndarray:
 
 
 def _cut_short(scene: Scene, rows: np.ndarray) -> list[str]:
-    """What is said of poses that are not numbers."""
+    """Notes on poses that are not numbers."""
     bad = scene.t[~np.isin(scene.t, scene.t[rows])]
     if not len(bad):
         return []
@@ -167,7 +125,7 @@ def _cut_short(scene: Scene, rows: np.ndarray) -> list[str]:
 
 
 def _within_limit(
-    takes: Sequence[Take], motions: Sequence[Motion], options: Options, charts: Charts | None
+    takes: Sequence[Take], motions: Sequence[Motion], options: PageOptions, charts: Charts | None
 ) -> tuple[str, Sequence[Motion]]:
     """The data of the page, with fewer key frames where there would be too many."""
 
@@ -189,7 +147,7 @@ def _within_limit(
 
 
 def _frames(scenes: Sequence[Scene], rows: Sequence[np.ndarray], motions: Sequence[Motion]) -> str:
-    """How the motion is kept: said on the page, as it is not the result itself."""
+    """How the motion is kept: the page says so, as it is not the result itself."""
     keys, there = sum(len(m.t) for m in motions), sum(map(len, rows))
     off = max(m.error for m in motions)
     text = f"{keys} key frames of {there} rows" if keys < there else f"all {plural(there, 'row')} as key frames"
@@ -197,7 +155,3 @@ def _frames(scenes: Sequence[Scene], rows: Sequence[np.ndarray], motions: Sequen
     seconds = float(longest.t[-1] - longest.t[0]) / max(1, len(longest.t) - 1)
     text += f", one every {duration(seconds)}; between them it is interpolated"
     return text + (f", at most {figures(off * 1e3)} mm off" if off > 0.0 else "")
-
-
-def _models(subjects: Sequence[Model | Result]) -> list[Model]:
-    return list({id(m): m for m in (s.model if isinstance(s, Result) else s for s in subjects)}.values())

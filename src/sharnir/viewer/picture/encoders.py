@@ -1,15 +1,14 @@
-"""Frames to a file: mp4 by ffmpeg, gif by Pillow."""
+"""Frames to a file: mp4 by ffmpeg, gif by Pillow. A film that is left by an exception stops at once."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...errors import StateError
 
@@ -21,89 +20,63 @@ GIF_RATE = 50.0
 
 GIF_COLOURS = 256
 
-
-class Encoder:
-    """A file that frames are added to. Left without `finish` it stops at once."""
-
-    wants_palette = False
-
-    def __init__(self, path: Path, size: tuple[int, int], rate: float) -> None:
-        self.path, self.size, self.rate = path, size, rate
-
-    def __enter__(self) -> Encoder:
-        return self
-
-    def choose_palette(self, some: Sequence[Image]) -> None:
-        raise NotImplementedError
-
-    def add(self, frame: Image) -> None:
-        raise NotImplementedError
-
-    def finish(self) -> None:
-        raise NotImplementedError
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        return
+Size = tuple[int, int]
+Add = Callable[["Image"], None]
 
 
-class Mp4(Encoder):
-    """H.264, as every browser and slide program plays it."""
-
-    def __init__(self, path: Path, size: tuple[int, int], rate: float) -> None:
-        super().__init__(path, size, rate)
+def check_encoder(path: Path, size: Size) -> None:
+    """Refuse what the format of the file cannot do, before anything is drawn."""
+    if path.suffix.lower() != ".gif":
         if size[0] % 2 or size[1] % 2:
             raise StateError(f"size: an .mp4 has an even number of pixels along each side, got {size[0]} × {size[1]}")
-        self._program = ffmpeg()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._messages: IO[bytes] | None = None
+        ffmpeg()
 
-    def add(self, frame: Image) -> None:
-        if self._process is None:
-            self._start()
-        assert self._process is not None and self._process.stdin is not None
-        try:
-            self._process.stdin.write(frame.convert("RGB").tobytes())
-        except OSError:
-            self._fail()
 
-    def _start(self) -> None:
-        self._messages = tempfile.TemporaryFile()  # noqa: SIM115 (closed by __exit__)
-        width, height = self.size
-        source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{self.rate:.6f}", "-i", "-"]
-        target = ["-an", "-c:v", "libx264", "-preset", "medium", "-crf", "18", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
-        command = [self._program, "-y", "-loglevel", "error", *source, *target, "-f", "mp4", str(self.path)]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._messages, start_new_session=True
+def film(path: Path, size: Size, rate: float, some: Callable[[], Sequence[Image]]) -> AbstractContextManager[Add]:
+    """A function that adds frames to a file, in the format of its suffix. `some` of the frames choose the colours of a gif."""
+    return _gif(path, size, rate, some) if path.suffix.lower() == ".gif" else _mp4(path, size, rate)
+
+
+@contextmanager
+def _mp4(path: Path, size: Size, rate: float) -> Iterator[Add]:
+    """H.264, which every browser and slide program plays."""
+    program = ffmpeg()
+    source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{rate:.6f}", "-i", "-"]
+    target = ["-an", "-c:v", "libx264", "-preset", "medium", "-crf", "18", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
+    command = [program, "-y", "-loglevel", "error", *source, *target, "-f", "mp4", str(path)]
+    with tempfile.TemporaryFile() as messages:
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=messages, start_new_session=True
         )  # in its own session: Ctrl-C is for us, who then end it
+        assert process.stdin is not None
+        frames = process.stdin
 
-    def finish(self) -> None:
-        assert self._process is not None and self._process.stdin is not None
+        def failure() -> StateError:
+            process.wait()
+            messages.seek(0)
+            said = messages.read().decode(errors="replace").strip().splitlines()
+            return StateError(f"ffmpeg ({program}) could not write the video: {said[-1] if said else 'it said nothing'}")
+
+        def add(frame: Image) -> None:
+            try:
+                frames.write(frame.convert("RGB").tobytes())
+            except OSError:
+                raise failure() from None
+
         try:
-            self._process.stdin.close()
-        except OSError:
-            self._fail()
-        if self._process.wait() != 0:
-            self._fail()
-
-    def _fail(self) -> None:
-        assert self._process is not None and self._messages is not None
-        self._process.wait()
-        self._messages.seek(0)
-        said = self._messages.read().decode(errors="replace").strip().splitlines()
-        raise StateError(
-            f"ffmpeg ({self._program}) could not write the video: {said[-1] if said else 'it said nothing'}"
-        ) from None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._process is not None:
-            if self._process.poll() is None:
-                self._process.kill()
-            if self._process.stdin is not None and not self._process.stdin.closed:
-                with suppress(OSError):  # it has gone: what was not sent cannot be
-                    self._process.stdin.close()
-            self._process.wait()
-        if self._messages is not None:
-            self._messages.close()
+            yield add
+            try:
+                frames.close()
+            except OSError:
+                raise failure() from None
+            if process.wait() != 0:
+                raise failure()
+        finally:
+            if process.poll() is None:
+                process.kill()
+            with suppress(OSError):  # it has gone: what was not sent cannot be
+                frames.close()
+            process.wait()
 
 
 def ffmpeg() -> str:
@@ -119,38 +92,19 @@ def ffmpeg() -> str:
     return found
 
 
-class Gif(Encoder):
+@contextmanager
+def _gif(path: Path, size: Size, rate: float, some: Callable[[], Sequence[Image]]) -> Iterator[Add]:
     """One palette for all frames and no dithering: nothing flickers, and what does not change takes no room."""
+    from PIL import Image
 
-    wants_palette = True
-
-    def __init__(self, path: Path, size: tuple[int, int], rate: float) -> None:
-        super().__init__(path, size, rate)
-        self._palette: Image | None = None
-        self._frames: list[Any] = []
-
-    def choose_palette(self, some: Sequence[Image]) -> None:
-        from PIL import Image
-
-        width, height = self.size
-        sheet = Image.new("RGB", (width, height * len(some)))
-        for k, frame in enumerate(some):
-            sheet.paste(frame.convert("RGB"), (0, k * height))
-        self._palette = sheet.quantize(GIF_COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-
-    def add(self, frame: Image) -> None:
-        from PIL import Image
-
-        self._frames.append(frame.convert("RGB").quantize(palette=self._palette, dither=Image.Dither.NONE))
-
-    def finish(self) -> None:
-        count = len(self._frames)
-        ends = [round(100 * (k + 1) / self.rate) for k in range(count)]  # hundredths of a second, the unit of the format
-        delays = [10 * (b - a) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
-        first, *rest = self._frames
-        first.save(self.path, "GIF", save_all=True, append_images=rest, duration=delays, loop=0, optimize=False, disposal=1)
-
-
-def encoder(path: Path, size: tuple[int, int], rate: float) -> Encoder:
-    """For the format that the name of the file says."""
-    return (Gif if path.suffix.lower() == ".gif" else Mp4)(path, size, rate)
+    width, height = size
+    chosen, frames = some(), list[Image.Image]()
+    sheet = Image.new("RGB", (width, height * len(chosen)))
+    for k, frame in enumerate(chosen):
+        sheet.paste(frame.convert("RGB"), (0, k * height))
+    palette = sheet.quantize(GIF_COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    yield lambda frame: frames.append(frame.convert("RGB").quantize(palette=palette, dither=Image.Dither.NONE))
+    ends = [round(100 * (k + 1) / rate) for k in range(len(frames))]  # hundredths of a second, the unit of the format
+    delays = [10 * (b - a) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+    first, *rest = frames
+    first.save(path, "GIF", save_all=True, append_images=rest, duration=delays, loop=0, optimize=False, disposal=1)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 from ...errors import ViewWarning
@@ -12,46 +11,42 @@ from ...model.model import Model
 from ...reporting.atomic_write import check_suffix, whole_file
 from ...simulation.results.result import Result
 from ...simulation.results.storage import check_writable
-from ...types import State, truth
+from ...types import FilePath, State, truth
 from ..build import Trace, scene_of
 from ..moments import at_times, check_time
 from ..scene import Scene
-from .look import Drawing, Look, View
+from .look import Drawing, Look
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-PathLike = str | os.PathLike[str]
 SUFFIXES = (".png", ".jpg", ".webp")
 OPAQUE = (".jpg",)
 """Formats without opacity."""
 
 
 def draw(
-    model: Model, path: PathLike, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
-    size: tuple[int, int] = (1280, 720), view: View = None, theme: str = "light", labels: bool = False, title: str = "",
-    transparent: bool = False,
+    model: Model, path: FilePath, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None, **look: Any
 ) -> None:  # fmt: skip
-    """`Model.draw`."""
-    look = Look(size, view, theme, labels, title, transparent)
-    check_path(path, look)
+    """`Model.draw`; `look`: the fields of `Look`, as in all functions below."""
+    asked = Look(**look)
+    check_path(path, asked)
     scene = scene_of(model, show, q, t)
     report(scene, 5)
-    save(Drawing(scene, look).image(), path)
+    save(Drawing(scene, asked).image(), path)
 
 
 def snapshot(
-    result: Result, path: PathLike, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Trace] = (),
-    size: tuple[int, int] = (1280, 720), view: View = None, theme: str = "light", labels: bool = False, title: str = "",
-    transparent: bool = False, stamp: bool = True,
+    result: Result, path: FilePath, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Trace] = (),
+    stamp: bool = True, **look: Any,
 ) -> None:  # fmt: skip
     """`Result.snapshot`."""
-    look = Look(size, view, theme, labels, title, transparent)
-    check_path(path, look)
+    asked = Look(**look)
+    check_path(path, asked)
     scene = scene_of(result, show, traces=traces)
     time = float(result.t[-1]) if t is None else check_time(result, t)
     report(scene)
-    save(Drawing(at_times(scene, result, [time]), look).image(0, stamp_of(time) if truth(stamp, "stamp") else ""), path)
+    save(Drawing(at_times(scene, result, [time]), asked).image(0, stamp_of(time) if truth(stamp, "stamp") else ""), path)
 
 
 def stamp_of(t: float, digits: int = 3) -> str:
@@ -59,18 +54,18 @@ def stamp_of(t: float, digits: int = 3) -> str:
 
 
 def report(scene: Scene, above: int = 4) -> None:
-    """What is not drawn as it was meant, said; `above`: calls from here to the user's line."""
+    """Warn of what is not drawn as the model says; `above`: calls from here to the user's line."""
     for note in scene.notes:
         warn(note, ViewWarning, stacklevel=above)
 
 
-def check_path(path: PathLike, look: Look) -> None:
-    """Before anything is drawn."""
+def check_path(path: FilePath, look: Look) -> None:
+    """Refuse a file that cannot be written, before anything is drawn."""
     check_suffix(path, tuple(x for x in SUFFIXES if not (look.transparent and x in OPAQUE)), "draw")
     check_writable(path)
 
 
-def save(image: Image, path: PathLike) -> None:
+def save(image: Image, path: FilePath) -> None:
     """The file appears whole or not at all."""
     with whole_file(path) as part:
         opaque = image.getchannel("A").getextrema() == (255, 255)

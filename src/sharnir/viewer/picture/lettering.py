@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont
 
 HEIGHT = 1 / 40
-"""Of letters, as a share of the picture's height; of names of parts a little less."""
+"""Height of letters, as a share of the picture's; of names of parts a little less."""
 
 
 JOINT = "joint "
-"""What the names of parts that show a joint begin with."""
+"""Beginning of the names of parts that show a joint."""
 
 
 def lettered(
@@ -81,7 +81,7 @@ def names_of(scene: Scene, k: int, camera: Camera, size: tuple[int, int], shown:
 def _apart(
     names: Sequence[tuple[str, float, float]], letters: FreeTypeFont, width: int, height: int
 ) -> Iterator[tuple[str, float, float]]:
-    """The same, moved up or down as far as they would cover each other."""
+    """The names, moved up or down so that none covers another; those without room are left out."""
     taken: list[tuple[float, float, float, float]] = []
     for text, x, y in sorted(names, key=lambda item: item[2]):
         left, top, right, bottom = letters.getbbox(text, anchor="lm")
@@ -100,7 +100,7 @@ def _apart(
 def _write(
     draw: ImageDraw, place: tuple[float, float], text: str, letters: FreeTypeFont, colour: RGB, theme: Theme, anchor: str
 ) -> None:
-    """With a rim of the background's colour, so that it can be read on anything."""
+    """Write text with a rim of the background's colour, so that it can be read on anything."""
     fill, rim = ((*(round(255 * x) for x in c), 255) for c in (colour, theme.bottom))
     draw.text(place, text, fill=fill, font=letters, anchor=anchor, stroke_width=2, stroke_fill=rim)
 

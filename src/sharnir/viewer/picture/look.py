@@ -1,17 +1,14 @@
-"""What a picture is asked to look like, checked; and the picture of one frame."""
+"""Look of a picture, checked; and the picture of one frame."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ...errors import StateError, brief
 from ...types import truth
-from ..camera import Camera, camera_for, direction_of
+from ..camera import ViewDirection, camera_for, direction_of
 from ..scene import Scene
 from .lettering import lettered, names_of
 from .renderer import Renderer
@@ -20,7 +17,6 @@ from .themes import theme_of
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-View = str | Sequence[float] | None
 SIZES = 16, 8192
 """Least and most pixels along a side."""
 
@@ -36,7 +32,7 @@ class Look:
     """
 
     size: tuple[int, int] = (1280, 720)
-    view: View = None
+    view: ViewDirection = None
     theme: str = "light"
     labels: bool = False
     title: str = ""
@@ -61,16 +57,6 @@ def check_size(size: Any) -> tuple[int, int]:
     return width, height
 
 
-def picture(
-    scene: Scene, camera: Camera | None = None, k: int = 0, size: tuple[int, int] = (1280, 720), theme: str = "light",
-    transparent: bool = False, samples: int = 3,
-) -> np.ndarray:  # fmt: skip
-    """(height, width, 4) of 8 bits: frame k of a scene with the layers it shows. Nothing is written on it."""
-    width, height = check_size(size)
-    camera = camera or camera_for(scene, width / height)
-    return Renderer(scene, camera, (width, height), theme_of(theme), samples=samples, transparent=transparent).frame(k)
-
-
 class Drawing:
     """A scene set up for its pictures: camera, light and lettering are the same in every frame."""
 
@@ -91,5 +77,5 @@ class Drawing:
 
     @cached_property
     def _remarks(self) -> list[str]:
-        """What the lengths of arrows mean."""
+        """Meaning of the lengths of arrows."""
         return [text for layer, text in self.scene.scales.items() if layer in self.scene.shown]

@@ -1,4 +1,4 @@
-"""A scene as pixels: what is asked for, made ready once; then one picture per frame."""
+"""A scene as pixels: prepared once, then one picture per frame."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from ...dialect.arithmetic import Options
 from ...dialect.native import Loop
 from ...types import FloatArray
 from ..camera import Camera
+from ..outline import box_corners
 from ..scene import Scene
 from .kernels.light import Surface
 from .kernels.place import Placed, View, place
 from .kernels.scan import Bins, Cast, bin_triangles, cast_shadows
 from .kernels.strips import Picture, Samples, draw_strips
-from .stage import Stage, stage
 from .themes import Theme, linear, screen_values
+from .triangles import Triangles, triangles_of
 
 # --- triangles that reach behind the camera: the part in front of it
 Clipped = tuple[FloatArray, FloatArray, FloatArray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def clipped(stage: Stage, placed: Placed, view: View) -> Clipped:
+def clipped(triangles: Triangles, placed: Placed, view: View) -> Clipped:
     """Screen, normals, colours, faces, which faces are opaque and which translucent: those given, where nothing reaches behind
     the camera."""
-    screen, faces = placed.screen, stage.faces
-    whole = screen, placed.turned, stage.colours, faces, stage.opaque, stage.translucent
+    screen, faces = placed.screen, triangles.faces
+    whole = screen, placed.turned, triangles.colours, faces, triangles.opaque, triangles.translucent
     if not (screen[:, 2] < 0.0).any():
         return whole
     behind = screen[faces, 2] < 0.0
@@ -38,7 +39,7 @@ def clipped(stage: Stage, placed: Placed, view: View) -> Clipped:
     if not len(cut):
         return whole
     at = faces[cut]
-    corners = np.concatenate([_in_axes(stage, placed, view, at), placed.turned[at], stage.colours[at]], axis=2)
+    corners = np.concatenate([_in_axes(triangles, placed, view, at), placed.turned[at], triangles.colours[at]], axis=2)
     depth = -corners[:, :, 2] - view.near[0]
     made, source = [], []
     for f, triangle, d in zip(cut, corners, depth, strict=True):
@@ -47,22 +48,22 @@ def clipped(stage: Stage, placed: Placed, view: View) -> Clipped:
             made.append([polygon[0], polygon[j], polygon[j + 1]])
             source.append(f)
     new = np.array(made).reshape(-1, 10)
-    see_through = np.isin(source, stage.translucent)
+    see_through = np.isin(source, triangles.translucent)
     first = len(faces) + np.arange(len(source))
     return (
         np.concatenate([screen, _projected(new[:, :3], view)]),
         np.concatenate([placed.turned, new[:, 3:6]]),
-        np.concatenate([stage.colours, new[:, 6:]]),
+        np.concatenate([triangles.colours, new[:, 6:]]),
         np.concatenate([faces, len(screen) + np.arange(len(new)).reshape(-1, 3)]),
-        np.concatenate([stage.opaque, first[~see_through]]),
-        np.concatenate([stage.translucent, first[see_through]]),
+        np.concatenate([triangles.opaque, first[~see_through]]),
+        np.concatenate([triangles.translucent, first[see_through]]),
     )
 
 
-def _in_axes(stage: Stage, placed: Placed, view: View, at: np.ndarray) -> FloatArray:
+def _in_axes(triangles: Triangles, placed: Placed, view: View, at: np.ndarray) -> FloatArray:
     """(…, 3): vertices in the axes of the camera."""
-    pose = placed.pose[stage.item[at]]
-    world = np.einsum("...ij,...j->...i", pose[..., :9].reshape(*at.shape, 3, 3), stage.vertices[at]) + pose[..., 18:]
+    pose = placed.pose[triangles.item[at]]
+    world = np.einsum("...ij,...j->...i", pose[..., :9].reshape(*at.shape, 3, 3), triangles.vertices[at]) + pose[..., 18:]
     seen: FloatArray = (world - view.camera[:3]) @ view.camera[3:12].reshape(3, 3).T
     return seen
 
@@ -97,7 +98,7 @@ MARGIN = 0.12
 
 
 def lamp(scene: Scene, camera: Camera) -> FloatArray:
-    """Direction to the lamp: over the left shoulder of who looks."""
+    """Direction to the lamp: over the left shoulder of the viewer."""
     right = camera.axes()[0]
     right = right - (right @ scene.up) * scene.up
     right /= max(float(np.linalg.norm(right)), 1e-12)
@@ -114,8 +115,7 @@ def cast_map(scene: Scene, direction: FloatArray, height: float, texels: int = T
     e1 /= np.linalg.norm(e1)
     e2 = np.cross(up, e1)
     rows = np.stack([axis - (axis @ direction) / (up @ direction) * up for axis in (e1, e2)])
-    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
-    corners = scene.low + corners * (scene.high - scene.low)
+    corners = scene.low + box_corners(np.zeros(3), np.ones(3)) * (scene.high - scene.low)
     base = 0.5 * (scene.low + scene.high)
     base = base + (height - up @ base) * up
     seen = (corners - base) @ rows.T
@@ -195,9 +195,8 @@ class Renderer:
         shown = scene.shown if shown is None else shown
         self._interpreted = interpreted
         focal = 0.5 / math.tan(math.radians(camera.field) / 2)
-        self.stage = stage(scene, shown, camera, 1.0 / (focal * size[1]), theme.grid)
-        self.stage.colours[:, :3] += theme.lift * (1.0 - self.stage.colours[:, :3])
-        self._casting = self.stage.casting
+        self.triangles = triangles_of(scene, shown, camera, 1.0 / (focal * size[1]), theme.grid)
+        self.triangles.colours[:, :3] += theme.lift * (1.0 - self.triangles.colours[:, :3])
         height, drawn = _ground(scene, shown)
         direction = lamp(scene, camera)
         sun, scale = cast_map(scene, direction, height, texels)
@@ -212,11 +211,13 @@ class Renderer:
         opacity = 0.0 if transparent else 1.0
         self._background = np.array([[*linear(theme.top), opacity], [*linear(theme.bottom), opacity]])
         self._encode = screen_values()
-        self._work: dict[int, Samples] = {}
+        n = ROWS * samples**2 * size[0]
+        threads = 1 if interpreted else _threads()
+        self._samples = [Samples(np.empty(n), np.empty(n, dtype=np.int64), np.empty((n, 4))) for _ in range(threads)]
 
     def frame(self, k: int = 0) -> np.ndarray:
         """(height, width, 4) of 8 bits at frame k of the scene: red, green, blue, opacity."""
-        s = self.stage
+        s = self.triangles
         n = len(s.vertices)
         placed = Placed(s.vertices, s.normals, s.item, s.poses(k), np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3)))
         self._run(place, self.view, placed)
@@ -230,10 +231,10 @@ class Renderer:
         return self._drawn(surface, bins)
 
     def _shadows(self, cast: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What the lamp sees, and the shadow on the ground."""
+        """The lamp's map of surfaces, and the shadow on the ground."""
         n = self._texels
         highest, lowest = np.empty((n, n)), np.empty((n, n))
-        self._run(cast_shadows, Cast(cast, self.stage.faces, self._casting, highest, lowest))
+        self._run(cast_shadows, Cast(cast, self.triangles.faces, self.triangles.casting, highest, lowest))
         return highest, soft(lowest) if self._ground[1] > 0.0 else np.zeros((2, 2))
 
     def _bins(self, screen: FloatArray, faces: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -253,7 +254,7 @@ class Renderer:
     def _drawn(self, surface: Surface, bins: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
         width, height = self.size
         pixels = np.empty((height, width), dtype=np.int64)
-        threads = 1 if self._interpreted else _threads()
+        threads = len(self._samples)
 
         def strips(thread: int) -> None:
             plan = np.array([self.samples, ROWS, thread, threads])
@@ -261,7 +262,7 @@ class Renderer:
             self._run(
                 draw_strips,
                 Picture(
-                    surface, self._samples(thread), plan, opaque, opaque_ends, translucent, translucent_ends,
+                    surface, self._samples[thread], plan, opaque, opaque_ends, translucent, translucent_ends,
                     self._background, self._encode, pixels,
                 ),
             )  # fmt: skip
@@ -272,12 +273,6 @@ class Renderer:
             with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(strips, range(threads)))
         return pixels.astype("<u4").view(np.uint8).reshape(height, width, 4)
-
-    def _samples(self, thread: int) -> Samples:
-        if thread not in self._work:
-            n = ROWS * self.samples**2 * self.size[0]
-            self._work[thread] = Samples(np.empty(n), np.empty(n, dtype=np.int64), np.empty((n, 4)))
-        return self._work[thread]
 
     def _run(self, function: Any, *groups: Any) -> None:
         if self._interpreted:
@@ -295,5 +290,5 @@ def _ground(scene: Scene, shown: Collection[str]) -> tuple[float, bool]:
     lines = [x.points @ scene.up for x in scene.lines if x.layer == "ground"]
     if lines:
         return float(min(x.min() for x in lines)), "ground" in shown
-    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
-    return float(((scene.low + corners * (scene.high - scene.low)) @ scene.up).min()), False
+    corners = scene.low + box_corners(np.zeros(3), np.ones(3)) * (scene.high - scene.low)
+    return float((corners @ scene.up).min()), False

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import isfinite
+from collections.abc import Mapping, Sequence
+from math import isfinite, nan
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,17 +15,18 @@ from ...reporting.atomic_write import check_suffix, whole_file
 from ...reporting.progress import ProgressBar
 from ...simulation.results.result import Result
 from ...simulation.results.storage import check_writable
+from ...types import FilePath
 from ..build import Trace, scene_of
 from ..mode_motion import PERIOD, scene_of_mode, title_of_mode
 from ..moments import at_times
 from ..scene import Scene
-from .encoders import GIF_RATE, encoder
-from .files import PathLike, report, stamp_of
-from .look import Drawing, Look, View
+from .encoders import GIF_RATE, check_encoder, film
+from .files import report, stamp_of
+from .look import Drawing, Look
 
 SUFFIXES = (".mp4", ".gif")
 SIZE = {".mp4": (1280, 720), ".gif": (640, 360)}
-"""Where none is asked for: a gif holds every pixel that changes."""
+"""Default sizes, smaller for a gif, which holds every pixel that changes."""
 
 RATES = 1.0, 240.0
 """Least and most frames in a second."""
@@ -33,28 +35,25 @@ MOST_FRAMES = 100_000
 
 
 def video(
-    result: Result, path: PathLike, fps: float = 30.0, speed: float = 1.0, *, show: Sequence[str] | None = None,
-    traces: Sequence[Trace] = (), size: tuple[int, int] | None = None, view: View = None, theme: str = "light",
-    labels: bool = False, title: str = "", stamp: bool = True, progress: bool | None = None,
+    result: Result, path: FilePath, fps: float = 30.0, speed: float = 1.0, *, show: Sequence[str] | None = None,
+    traces: Sequence[Trace] = (), stamp: bool = True, progress: bool | None = None, **look: Any,
 ) -> None:  # fmt: skip
-    """`Result.video`."""
-    look, rate = _prepared(path, fps, size, view, theme, labels, title)
+    """`Result.video`; `look`: the fields of `Look`."""
+    asked, rate = _prepared(path, fps, look)
     times = frame_times(result, rate, _positive(speed, "speed"))
     scene = scene_of(result, show, traces=traces)
     report(scene)
     digits = 2 if speed / rate >= 0.005 else 4
     stamps = [stamp_of(t, digits) if stamp else "" for t in times]
-    _write(at_times(scene, result, times), look, path, rate, range(len(times)), stamps, progress)
+    _write(at_times(scene, result, times), asked, path, rate, range(len(times)), stamps, progress)
 
 
 def mode_video(
-    mode: Mode, path: PathLike, fps: float = 30.0, *, amplitude: float | None = None, period: float = PERIOD, periods: int = 3,
-    show: Sequence[str] | None = None, size: tuple[int, int] | None = None, view: View = None, theme: str = "light",
-    labels: bool = False, title: str | None = None, progress: bool | None = None,
+    mode: Mode, path: FilePath, fps: float = 30.0, *, amplitude: float | None = None, period: float = PERIOD, periods: int = 3,
+    show: Sequence[str] | None = None, title: str | None = None, progress: bool | None = None, **look: Any,
 ) -> None:  # fmt: skip
-    """`Mode.video`."""
-    heading = title_of_mode(mode) if title is None else title
-    look, rate = _prepared(path, fps, size, view, theme, labels, heading)
+    """`Mode.video`; `look`: the fields of `Look`."""
+    asked, rate = _prepared(path, fps, {**look, "title": title_of_mode(mode) if title is None else title})
     count = max(2, round(_positive(period, "period") * rate))
     if isinstance(periods, bool) or not isinstance(periods, (int, np.integer)) or periods < 1:
         raise StateError(f"periods: expected how often the period is shown, 1 or more, got {brief(periods)}")
@@ -63,7 +62,7 @@ def mode_video(
     report(scene)
     once = Path(path).suffix.lower() == ".gif"  # it begins again by itself
     order = list(range(count)) * (1 if once else int(periods))
-    _write(scene, look, path, rate, order, [""] * count, progress)
+    _write(scene, asked, path, rate, order, [""] * count, progress)
 
 
 def frame_times(result: Result, rate: float, speed: float) -> np.ndarray:
@@ -74,38 +73,33 @@ def frame_times(result: Result, rate: float, speed: float) -> np.ndarray:
     return np.clip(first + np.sign(last - first) * np.arange(count) * speed / rate, min(first, last), max(first, last))
 
 
-def _prepared(
-    path: PathLike, fps: float, size: tuple[int, int] | None, view: View, theme: str, labels: bool, title: str
-) -> tuple[Look, float]:  # fmt: skip
-    """Everything that can be refused before anything is drawn."""
+def _prepared(path: FilePath, fps: float, look: Mapping[str, Any]) -> tuple[Look, float]:
+    """Look and frame rate, all checks made before anything is drawn."""
     check_suffix(path, SUFFIXES, "make a video")
     suffix = Path(path).suffix.lower()
-    look = Look(size or SIZE[suffix], view, theme, labels, title)
+    asked = Look(**{**look, "size": look.get("size") or SIZE[suffix]})
     rate, most = _positive(fps, "fps"), GIF_RATE if suffix == ".gif" else RATES[1]
     if not RATES[0] <= rate <= most:
         raise StateError(f"fps: a {suffix} has {RATES[0]:g} to {most:g} frames a second, got {rate:g}")
     check_writable(path)
-    encoder(Path(path), look.size, rate)
-    return look, rate
+    check_encoder(Path(path), asked.size)
+    return asked, rate
 
 
 def _write(
-    scene: Scene, look: Look, path: PathLike, rate: float, order: Sequence[int], stamps: Sequence[str], progress: bool | None
+    scene: Scene, look: Look, path: FilePath, rate: float, order: Sequence[int], stamps: Sequence[str], progress: bool | None
 ) -> None:
     drawing, done = Drawing(scene, look, samples=2), 0
+    some = np.unique(np.linspace(0, len(order) - 1, 5).astype(int))
     try:
         with (
             ProgressBar(progress, f"video {Path(path).name}", len(order), label="frame {:.0f}") as bar,
             whole_file(path) as part,
-            encoder(part, look.size, rate) as film,
+            film(part, look.size, rate, lambda: [drawing.image(order[k], stamps[order[k]]) for k in some]) as add,
         ):
-            if film.wants_palette:
-                some = np.unique(np.linspace(0, len(order) - 1, 5).astype(int))
-                film.choose_palette([drawing.image(order[k], stamps[order[k]]) for k in some])
             for done, k in enumerate(order):
-                film.add(drawing.image(k, stamps[k]))
+                add(drawing.image(k, stamps[k]))
                 bar.update(done + 1)
-            film.finish()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"video interrupted at frame {done + 1} of {len(order)}: {path} was not written") from None
 
@@ -114,7 +108,7 @@ def _positive(x: float, what: str) -> float:
     try:
         found = float(x)
     except NOT_A_NUMBER:
-        raise StateError(f"{what}: expected a positive number, got {brief(x)}") from None
+        found = nan
     if not (isfinite(found) and found > 0.0):
         raise StateError(f"{what}: expected a positive number, got {brief(x)}")
     return found

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...errors import FormatError, SharnirError, StateError, brief
-from ...io.load import load
 from ...io.paths import UNUSABLE, confined, kept_within
 from ...model.model import Model
 from ...reporting.atomic_write import file_path, whole_file
 from ...simulation.results.result import Result
 from ...types import FilePath
+from ..live.subjects import from_file
 
 MODELS = (".urdf", ".xml", ".mjcf", ".yaml", ".yml")
 RESULTS = (".nc",)
@@ -41,7 +41,7 @@ class Opened:
     model: Model
     result: Result | None = None
     notes: tuple[str, ...] = ()
-    """What was left out so that nothing outside the folder is read."""
+    """Remarks on files outside the folder, which are not read."""
 
 
 def check_suffix(path: Path) -> None:
@@ -102,15 +102,13 @@ class Folder:
         if not os.path.isfile(path):
             raise StateError(f"there is no file {brief(shown)} in {self.path}")
         with kept_within(self.path):
-            if path.suffix.lower() in RESULTS:
-                result = Result.load(path)
-                return Opened(shown, result.model, result, self._without_outer_meshes(result.model))
             check_suffix(path)
-            model = load(path)
-            return Opened(shown, model, None, self._without_outer_meshes(model))
+            found = from_file(path)
+            model, result = (found.model, found) if isinstance(found, Result) else (found, None)
+            return Opened(shown, model, result, self._without_outer_meshes(model))
 
     def _without_outer_meshes(self, model: Model) -> tuple[str, ...]:
-        """A file may name a mesh by any path, and a view opens it."""
+        """Remove visuals' paths that lead out of the folder; a note on each."""
         notes = []
         for k, visual in enumerate(model.visuals):
             if visual.path is not None and not self._is_inside(visual.path):

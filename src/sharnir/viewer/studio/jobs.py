@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Progress:
-    """What the page shows of a job."""
+    """State of a job as the page shows it."""
 
     title: str = ""
     running: bool = False
@@ -32,7 +32,7 @@ class Progress:
 
 
 class Jobs:
-    """`changed` is called, from any thread, whenever `progress` is another."""
+    """`changed` is called, from any thread, whenever `progress` changes."""
 
     def __init__(self, changed: Callable[[Progress], None]) -> None:
         self._changed, self._lock = changed, threading.Lock()

@@ -1,6 +1,6 @@
-"""The frame of the studio's page: what is going on at the top, tabs below, plots in a panel of their own.
+"""The frame of the studio's page: progress and messages at the top, tabs below, plots in a panel of their own.
 
-Callbacks of the browser only leave word: everything here runs on the thread of the stage, long work on that of `Jobs`.
+Callbacks of the browser only post jobs: everything here runs on the thread of the stage, long work on that of `Jobs`.
 """
 
 from __future__ import annotations
@@ -64,22 +64,16 @@ class StudioPage:
         if (tab, label) in self._sections:
             self._sections.pop((tab, label)).remove()
 
-    def on(self, handle: Any, call: Callable[[Any], None], key: str = "") -> None:
-        """`call` with the value of an input whenever a user has changed it."""
-
-        def changed(event: Any) -> None:
-            if event.client is not None:
-                value = event.target.value
-                self.stage.post((key or "input", id(handle)), lambda: self.guarded(lambda: call(value)))
-
-        handle.on_update(changed)
+    def on(self, handle: Any, call: Callable[[Any], None], key: str = "input") -> None:
+        """Run `call` with the value of an input whenever a user has changed it."""
+        self.stage.on(handle, (key, id(handle)), lambda value: self.guarded(lambda: call(value)))
 
     def on_click(self, button: Any, call: Callable[[], None]) -> None:
         button.on_click(lambda _: self.stage.post(("click", id(button)), lambda: self.guarded(call)))
 
     # --- words and work -------------------------------------------------------------------------------------------------------
     def guarded(self, call: Callable[[], None]) -> None:
-        """An error is shown, and nothing else is changed. Textures and the like of meshes that are drawn are of the folder."""
+        """Call it; an error is shown on the page. Files that it reads are confined to the folder."""
         try:
             with kept_within(self.work.folder.path):
                 call()
@@ -87,12 +81,12 @@ class StudioPage:
             self.say(words(error), bad=True)
 
     def say(self, *lines: str, bad: bool = False) -> None:
-        """At the top of the page, until something else is said."""
+        """Show lines at the top of the page, until the next ones."""
         self._notice.content = block(paragraphs(lines, "bad" if bad else ""))
         self._notice.visible = any(lines)
 
     def job(self, title: str, work: Callable[[], T], done: Callable[[T], None]) -> None:
-        """Long work; `done` with what it gives runs here again. One at a time: a second one is refused in words."""
+        """Run long work as a job; `done` with its result runs here again. A second job at a time is refused with a message."""
 
         def confined() -> T:
             with kept_within(self.work.folder.path):
@@ -118,7 +112,7 @@ class StudioPage:
             self.say(*([progress.error] if progress.error else []), *progress.warnings, bad=True)
 
     def opened(self) -> None:
-        """Everything anew, for the file that is open."""
+        """Fill the page anew, for the file that is open."""
         for name in TABS:
             self.remove_section(name, "nothing is open")
         self.playback = None

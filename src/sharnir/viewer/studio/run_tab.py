@@ -1,7 +1,8 @@
-"""The tab of runs: how, the run itself, watching it, its account of energy, taking it away."""
+"""The tab of runs: options, the run itself, playback, account of energy, files to take away."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 MOST = 300
 """Quantities in the list of those that can be plotted."""
 ASPECT = 0.7
-"""Width to height of what the panels on both sides leave of a window."""
+"""Width over height of a window between the panels on both sides."""
 USUAL = "coordinates, speeds, energy"
 
 
@@ -79,14 +80,14 @@ class RunTab:
         self.page.job("run", self._computed, lambda _: self.show(play=True))
 
     def _computed(self) -> Result:
-        """With what is shown of it: that takes a while, too."""
+        """The run, with its poses and energy: they take a while, too."""
         r = self.page.work.run()
         if len(r):
             _ = r.poses, r.energy
         return r
 
     def show(self, play: bool = False) -> None:
-        """The last run: drawn, played, plotted, in words."""
+        """Show the last run: drawn, played, plotted, in words."""
         page, r = self.page, self.page.work.result
         assert r is not None
         page.stage.clear()
@@ -109,18 +110,20 @@ class RunTab:
         page, gui = self.page, self.page.gui
         with page.section("Run", "take away", 4):
             kind = gui.add_dropdown("as", tuple(FORMATS))
-            load = gui.add_button("Download")
-            keep = gui.add_button("Save in the folder")
-        page.on_click(load, lambda: self.download(kind.value))
-        page.on_click(keep, lambda: self.keep(kind.value))
+            self.add_buttons("Download", lambda: kind.value)
+
+    def add_buttons(self, label: str, kind: Callable[[], str]) -> None:
+        """Two buttons that take a file of this kind away."""
+        load, keep = self.page.gui.add_button(label), self.page.gui.add_button("Save in the folder")
+        self.page.on_click(load, lambda: self.download(kind()))
+        self.page.on_click(keep, lambda: self.keep(kind()))
 
     def download(self, kind: str) -> None:
         work, viser = self.page.work, self.page.stage.viser
         self.page.job("download", lambda: work.file(kind), lambda f: viser.send_file_download(*f, save_immediately=True))
 
     def keep(self, kind: str) -> None:
-        work = self.page.work
-        self.page.job("save", lambda: work.keep(kind), self._kept)
+        self.page.job("save", lambda: self.page.work.keep(kind), self._kept)
 
     def _kept(self, name: str) -> None:
         self.page.open_tab.refresh()

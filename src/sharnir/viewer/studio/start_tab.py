@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from time import perf_counter as now
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import SharnirError
 from ..build import scene_of
-from ..live.live_stage import ASPECT, now
+from ..live.live_stage import ASPECT
 from ..live.nodes import SceneNodes
 from ..live.posing import Posing
 from ..live.posing_gui import PosingPanel
@@ -24,7 +25,7 @@ MOST = 40
 
 
 class StartSliders(PosingPanel):
-    """What plays is paused when a slider moves the mechanism."""
+    """Sliders that pause the playback when they move the mechanism."""
 
     page: StudioPage | None = None
 
@@ -41,7 +42,7 @@ class StartTab:
         self.sliders: StartSliders | None = None
 
     def fill(self) -> None:
-        """The model at its start, with the parameters as they are; the position of the sliders is kept where it was edited."""
+        """Show the model at its start, with the parameters as edited; an edited position of the sliders is kept."""
         page, work = self.page, self.page.work
         self.take()
         said = ""
@@ -49,7 +50,7 @@ class StartTab:
             q: Any = work.start()
         except SharnirError as error:
             q, said = work.pose, str(error)
-        t = float(work.said.get("t0", 0.0))
+        t = float(work.file_settings.get("t0", 0.0))
         scene = scene_of(work.model.with_parameters(work.values) if work.values else work.model, None, q, t)
         page.stage.clear()
         page.playback, page.stage.aspect = None, ASPECT
@@ -60,14 +61,14 @@ class StartTab:
             page.say(*dict.fromkeys(([said] if said else []) + list(scene.notes)), bad=bool(said))
 
     def take(self) -> None:
-        """The position of the sliders into the workspace, where it was edited."""
+        """Copy the position of the sliders into the workspace if it was edited."""
         if self.sliders is not None and self.sliders.posing.model is self.page.work.model:
             posing = self.sliders.posing
             if not np.array_equal(posing.q, posing.start[0]):
                 self.page.work.pose = posing.q.copy()
 
     def draw_on(self, nodes: SceneNodes) -> None:
-        """Sliders move these from now on."""
+        """Let the sliders move these nodes from now on."""
         if self.sliders is not None:
             self.sliders.nodes = nodes
 
@@ -83,9 +84,7 @@ class StartTab:
 
     def _speeds(self) -> None:
         page, model, work = self.page, self.page.work.model, self.page.work
-        v = np.array(model.speeds(work.said.get("v0")))
-        for name, values in work.speeds.items():
-            v[model.v_slice(name)] = values
+        v = work.start_speeds()
         with page.section("Start", "speeds", 2, expanded=bool(v.any())):
             shown = 0
             for joint in model.joints:

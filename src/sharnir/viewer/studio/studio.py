@@ -10,7 +10,7 @@ from ...io.paths import package_root
 from ...reporting.atomic_write import file_path
 from ...types import FilePath
 from ..live.live_stage import Stage
-from ..live.view_server import Server
+from ..server import Server
 from .folder import Folder, check_suffix
 from .page import PLOTS, StudioPage
 from .workspace import Workspace
@@ -62,7 +62,7 @@ class Studio:
 
 
 def _folder_for(file: FilePath | None) -> Path:
-    """The current one; of a file elsewhere, its package: meshes are often in a folder beside it."""
+    """The current folder; for a file elsewhere, its package: meshes are often in a folder beside it."""
     here = Path.cwd()
     if file is None:
         return here

@@ -1,4 +1,4 @@
-"""The tab of the model: tree with masses, mobility, import report, parameters, what is drawn."""
+"""The tabs of files, of the model (tree, mobility, import report, parameters, layers) and of the comparison."""
 
 from __future__ import annotations
 
@@ -33,15 +33,12 @@ class CompareTab:
         assert c is not None
         with page.section("Compare", "measured", 2):
             page.gui.add_html(comparison_text(c))
-            load = page.gui.add_button("Download as a page")
-            keep = page.gui.add_button("Save in the folder")
-        page.on_click(load, lambda: page.run_tab.download(COMPARISON))
-        page.on_click(keep, lambda: page.run_tab.keep(COMPARISON))
+            page.run_tab.add_buttons("Download as a page", lambda: COMPARISON)
 
 
 # --- the tab that opens files of the folder, and takes uploads
 NONE = "–"
-"""In the list of files, where nothing is chosen."""
+"""Entry of the list of files where nothing is chosen."""
 
 
 class OpenTab:
@@ -59,7 +56,7 @@ class OpenTab:
         self.refresh()
 
     def refresh(self) -> None:
-        """The list, and what is open."""
+        """Update the list of files, and which is open."""
         folder = self.page.work.folder
         found, name = folder.listing(), self.page.work.opened.name if self.page.work.opened else NONE
         names = tuple(dict.fromkeys([NONE, *found.models, *found.results, name]))
@@ -76,7 +73,7 @@ class OpenTab:
             raise
 
     def _read(self, name: str) -> str:
-        """On the thread of jobs: a large model takes a while."""
+        """Open a file on the thread of jobs: a large model takes a while."""
         self.page.work.open(name)
         return self.page.work.mobility()
 

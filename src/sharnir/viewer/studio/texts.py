@@ -1,5 +1,5 @@
-"""What the studio says of a model, a run and a comparison, as HTML. Everything that comes from a file is escaped: names of bodies
-are text, whatever they contain."""
+"""Texts of the studio about a model, a run and a comparison, as HTML. Everything that comes from a file is escaped: names of
+bodies are text, whatever they contain."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def model_text(opened: Opened, mobility: str) -> str:
 
 
 def import_text(model: Model) -> str:
-    """What the import did with each part of the file."""
+    """The import report: what was done with each part of the file."""
     report = model.import_report
     if report is None:
         return block(paragraphs(["sharnir's own format says everything: nothing was converted"], "soft"))

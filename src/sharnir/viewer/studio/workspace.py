@@ -1,4 +1,4 @@
-"""What is open in a studio: a file, parameters and start as they are edited, how it is to be run, what came of it. No browser.
+"""State of a studio: the open file, parameters and start as edited, options of the run, results. No browser here.
 
 A step that fails leaves everything as it was: the file that was open, the values that were edited, the last run.
 """
@@ -32,16 +32,16 @@ DURATION = 5.0
 BUDGET = 30.0
 """Seconds of a comparison."""
 QUICK: dict[str, Any] = {"states": 4, "batch": 256, "rounds": 7}
-"""Options of a comparison that somebody waits for."""
+"""Options of a comparison for which the user waits."""
 FINE = 0.01
-"""Absolute over relative tolerance where the latter is edited: as of the defaults of `simulate`."""
+"""Absolute over relative tolerance where the latter is edited: the ratio of the defaults of `simulate`."""
 
 FORMATS: dict[str, tuple[str, Callable[[Result, Path], object]]] = {
     "NetCDF: the whole motion": (".nc", lambda r, path: r.save(path)),
     "CSV: a table": (".csv", lambda r, path: r.to_csv(path)),
     "HTML: a page that plays": (".html", lambda r, path: r.animate(path)),
 }
-"""What can be taken away of a run: suffix, and how it is written."""
+"""Files that can be made of a run: suffix, and how it is written."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class RunOptions:
 
     @staticmethod
     def of(said: Mapping[str, Any]) -> RunOptions:
-        """From the arguments that a file gives."""
+        """Options by the arguments that a file gives."""
         output = said.get("output", 0.01)
         own = {name: said[name] for name in ("duration", "method", "integrator", "rtol", "step") if name in said}
         return RunOptions(interval=float(output) if isinstance(output, (int, float)) else None, **own)
@@ -69,11 +69,11 @@ class Workspace:
     folder: Folder
     opened: Opened | None = None
     values: dict[str, float] = field(default_factory=dict)
-    """Of the parameters."""
+    """Values of the parameters."""
     pose: FloatArray | None = None
-    """(nq,) to start from in place of what the file says."""
+    """(nq,) position at the start, in place of the file's."""
     speeds: dict[str, list[float]] = field(default_factory=dict)
-    """By joint, to start with in place of what the file says; where there are loops, the others follow."""
+    """Speeds at the start by joint, in place of the file's; where there are loops, the others follow."""
     options: RunOptions = field(default_factory=RunOptions)
     result: Result | None = None
     comparison: Comparison | None = None
@@ -95,12 +95,12 @@ class Workspace:
 
     def reset(self) -> None:
         """Parameters, start and options as the file has them."""
-        said = self.said
+        said = self.file_settings
         self.values, self.pose, self.speeds = self._parameters(said), None, {}
         self.options = RunOptions.of(said)
 
     @property
-    def said(self) -> dict[str, Any]:
+    def file_settings(self) -> dict[str, Any]:
         """Arguments of `simulate` as the file has them: its settings, or those of the run that it is."""
         model = self.model
         out = model.simulation.arguments() if model.simulation is not None else {}
@@ -119,7 +119,7 @@ class Workspace:
         self.values[name] = parameter_value(name, value, StateError)
 
     def make_parameter(self, path: str) -> str:
-        """Any number of the model by its path ("link3.mass") as a parameter: its name."""
+        """Make a number of the model, by its path ("link3.mass"), a parameter: its name."""
         model = self.model.copy()
         model.make_parameter(path)
         added = [name for name in model.parameters if name not in self.values]
@@ -129,24 +129,24 @@ class Workspace:
         return added[0] if added else path
 
     def set_speeds(self, joint: str, values: list[float]) -> None:
-        """Speeds of a joint at the start."""
+        """Set the speeds of a joint at the start."""
         self.model.speeds({joint: values})
         self.speeds[joint] = values
 
     @property
     def differs(self) -> bool:
-        """Whether anything is other than the file says."""
-        return self.pose is not None or bool(self.speeds) or self.values != self._parameters(self.said)
+        """Whether anything differs from the file."""
+        return self.pose is not None or bool(self.speeds) or self.values != self._parameters(self.file_settings)
 
     def _parameters(self, said: Mapping[str, Any]) -> dict[str, float]:
-        """Without states of forces, which are no parameters to edit."""
+        """Values of the parameters, without states of forces, which are not edited."""
         every = self.model.parameter_values(said.get("parameters"))
         return {name: every[name] for name in self.model.parameters}
 
     # --- running ---------------------------------------------------------------------------------------------------------------
     def arguments(self) -> dict[str, Any]:
-        """Of `simulate`."""
-        model, o, out = self.model, self.options, self.said
+        """Arguments of `simulate` as edited."""
+        o, out = self.options, self.file_settings
         if o.integrator not in INTEGRATORS:
             raise StateError(f"no integrator {brief(o.integrator)}")
         adaptive, before = INTEGRATORS[o.integrator].adaptive, RunOptions.of(out)
@@ -158,14 +158,11 @@ class Workspace:
         if self.values:
             out["parameters"] = dict(self.values)
         if self.pose is not None or self.speeds:
-            v = np.array(model.speeds(out.get("v0")))
-            for joint, values in self.speeds.items():
-                v[model.v_slice(joint)] = values
-            out |= {"q0": self.start(), "v0": v, "fixed": list(self.speeds)}
+            out |= {"q0": self.start(), "v0": self.start_speeds(), "fixed": list(self.speeds)}
         return out
 
     def run(self) -> Result:
-        """A motion from what is edited. One that fails or is stopped is kept as far as it went, and says so."""
+        """Simulate the model as edited. A run that fails or is stopped is kept as far as it went, and says so."""
         try:
             self.result = simulate(self.model, progress=False, **self.arguments())
         except SimulationError as error:
@@ -183,11 +180,18 @@ class Workspace:
         """(nq,): where a run would begin. An AssemblyError where the loops cannot be closed there."""
         if self.pose is not None:
             return self.pose
-        model, said = self.model, self.said
+        model, said = self.model, self.file_settings
         if not model.constraints:
             return model.coordinates(said.get("q0"))
         values = list(model.parameter_values(self.values or None).values())
         return assemble_start(model, said.get("q0"), None, said.get("t0", 0.0), table_of(model), values, said.get("fixed")).q
+
+    def start_speeds(self) -> FloatArray:
+        """(nv,): speeds that a run begins with, before loops are closed."""
+        v = np.array(self.model.speeds(self.file_settings.get("v0")))
+        for joint, values in self.speeds.items():
+            v[self.model.v_slice(joint)] = values
+        return v
 
     def mobility(self) -> str:
         """Degrees of freedom at the start."""
@@ -209,7 +213,7 @@ class Workspace:
             return name, path.read_bytes()
 
     def keep(self, kind: str) -> str:
-        """Such a file in the folder: its name there."""
+        """Write such a file into the folder: its name there."""
         name, write = self._writer(kind)
         self._writable()
         path = self.folder.free(name)

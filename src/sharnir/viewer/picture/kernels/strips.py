@@ -14,7 +14,7 @@ NEARER = 1.000001  # surfaces closer than this ratio of depths are in one plane:
 
 
 class Samples(NamedTuple):
-    """Of one strip."""
+    """Samples of one strip."""
 
     depth: Array["n"]  # 1/depth of the nearest opaque surface
     face: IntegerArray["n"]

@@ -1,4 +1,4 @@
-"""The triangles of a scene in the axes of what carries them: made once, moved frame by frame."""
+"""The triangles of a scene in the axes of their carriers: made once, moved frame by frame."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,22 +22,27 @@ USUAL = 2.0
 """… and of all others."""
 
 NEARER = 2e-3
-"""By so much of their depth lines are drawn nearer, so that those in a surface are seen; those of the ground are not."""
+"""Share of their depth by which lines are drawn nearer, so that those in a surface are seen; not those of the ground."""
 
 PIECES = 24
-"""Lines of the ground are cut so often: each piece has its own opacity."""
+"""Pieces of a line of the ground: each has its own opacity."""
 
 
-@dataclass(frozen=True, eq=False)
-class Stroke:
+class Piece(NamedTuple):
+    """Triangles that one item carries."""
+
     vertices: FloatArray
-    """(V, 3) in the world."""
+    """(V, 3) in the axes of the item."""
+    normals: FloatArray
     colours: FloatArray
     """(V, 4): light and opacity."""
     faces: np.ndarray
+    item: int = 0
+    casts: bool = True
+    """Whether it throws a shadow; lines do not."""
 
 
-def strokes(lines: Sequence[Line], camera: Camera, pixel: float, grid_opacity: float) -> Iterator[Stroke]:
+def strokes(lines: Sequence[Line], camera: Camera, pixel: float, grid_opacity: float) -> Iterator[Piece]:
     """`pixel`: its height as a share of depth. The lines of the ground fade out from its middle to its edge."""
     grid = np.array([x.points for x in lines if x.layer == "ground"])
     for line in lines:
@@ -60,7 +66,7 @@ def _cut(points: FloatArray) -> FloatArray:
 
 def _strip(
     a: FloatArray, b: FloatArray, opacity_a: FloatArray, opacity_b: FloatArray, line: Line, camera: Camera, pixel: float
-) -> Stroke:
+) -> Piece:
     """Two triangles for every segment."""
     half = 0.5 * WIDTH.get(line.layer, USUAL) * pixel
     back = camera.axes()[2]
@@ -79,16 +85,16 @@ def _strip(
     colours[:, 3] = np.stack([opacity_a, opacity_a, opacity_b, opacity_b], axis=1).ravel()
     first = 4 * np.arange(len(a))[:, None]
     faces = np.concatenate([first + np.array([0, 1, 2]), first + np.array([0, 2, 3])])
-    return Stroke(vertices, colours, faces)
+    return Piece(vertices, np.zeros_like(vertices), colours, faces, casts=False)
 
 
-# --- stage
+# --- all that is drawn
 OPAQUE = 0.999
 """Opacity from which on nothing shows through."""
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class Triangles:
     """All that is drawn, with the items that carry it: the ground, the bodies, then the spans."""
 
     scene: Scene
@@ -141,60 +147,38 @@ class Stage:
         return out
 
 
-def stage(scene: Scene, shown: Collection[str], camera: Camera, pixel: float, grid_opacity: float = 1.0) -> Stage:
-    """What is on the given layers; of the ground its lines: the background is its floor. `pixel`: its height at depth 1."""
-    made = _Collected()
+def triangles_of(scene: Scene, shown: Collection[str], camera: Camera, pixel: float, grid_opacity: float = 1.0) -> Triangles:
+    """Triangles of the given layers; of the ground only lines: the background is its floor. `pixel`: its height at depth 1."""
+    none = np.zeros((0, 3))
+    pieces = [Piece(none, none, np.zeros((0, 4)), none.astype(int))]
     for part in sorted(scene.parts, key=_size):  # where surfaces are in one plane, the smaller part is seen
         if part.layer in shown and part.layer != "ground":
-            made.add(
-                part.geometry,
-                (*part.colour[:3], opacity_of(part, shown)),
-                0 if part.carrier == GROUND else 1 + part.carrier,
-                part.at,
-            )
+            colour = (*part.colour[:3], opacity_of(part, shown))
+            pieces.append(_piece(part.geometry, colour, 0 if part.carrier == GROUND else 1 + part.carrier, part.at))
     spans = [x for x in scene.spans if x.layer in shown]
     for j, span in enumerate(spans):
-        made.add(span.geometry, span.colour, 1 + scene.position.shape[1] + j, np.eye(4))
-    for stroke in strokes([x for x in scene.lines if x.layer in shown], camera, pixel, grid_opacity):
-        made.add_stroke(stroke)
-    return Stage(scene, spans, *made.arrays())
+        pieces.append(_piece(span.geometry, span.colour, 1 + scene.position.shape[1] + j, np.eye(4)))
+    pieces += strokes([x for x in scene.lines if x.layer in shown], camera, pixel, grid_opacity)
+    first = np.cumsum([0, *(len(x.vertices) for x in pieces)])
+    vertices, normals, colours = (np.ascontiguousarray(np.concatenate([x[k] for x in pieces]), dtype=float) for k in range(3))
+    items = np.concatenate([np.full(len(x.vertices), x.item, dtype=np.int64) for x in pieces])
+    faces = np.concatenate([x.faces.astype(np.int64) + k for x, k in zip(pieces, first, strict=False)])
+    casts = np.concatenate([np.full(len(x.faces), x.casts) for x in pieces])
+    return Triangles(scene, spans, vertices, normals, colours, items, faces, casts)
 
 
 def _size(part: Part) -> float:
-    """Of the box around a part."""
+    """Diagonal of the box around a part."""
     return float(np.linalg.norm(np.abs(part.at[:3, :3]) @ np.ptp(part.geometry.vertices, axis=0)))
 
 
-class _Collected:
-    def __init__(self) -> None:
-        self.rows: list[tuple[FloatArray, FloatArray, FloatArray, np.ndarray, np.ndarray, np.ndarray]] = []
-        self.count = 0
-
-    def add(self, geometry: Geometry, colour: Sequence[float], item: int, at: FloatArray) -> None:
-        vertices = geometry.vertices @ at[:3, :3].T + at[:3, 3]
-        normals = geometry.normals @ _cofactors(at[:3, :3]).T
-        light = np.empty((len(vertices), 4))
-        light[:, :3] = linear(colour[:3] if geometry.colours is None else geometry.colours)
-        light[:, 3] = colour[3]
-        self._append(vertices, normals, light, item, geometry.faces, True)
-
-    def add_stroke(self, stroke: Stroke) -> None:
-        self._append(stroke.vertices, np.zeros_like(stroke.vertices), stroke.colours, 0, stroke.faces, False)
-
-    def _append(
-        self, vertices: FloatArray, normals: FloatArray, light: FloatArray, item: int, faces: np.ndarray, casts: bool
-    ) -> None:
-        items, cast = np.full(len(vertices), item), np.full(len(faces), casts)
-        self.rows.append((vertices, normals, light, items, faces.astype(np.int64) + self.count, cast))
-        self.count += len(vertices)
-
-    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, np.ndarray, np.ndarray, np.ndarray]:
-        if not self.rows:
-            none = np.zeros((0, 3))
-            return none, none, np.zeros((0, 4)), np.zeros(0, np.int64), np.zeros((0, 3), np.int64), np.zeros(0, bool)
-        columns = [np.concatenate(x) for x in zip(*self.rows, strict=True)]
-        whole = [np.ascontiguousarray(x, dtype=float) for x in columns[:3]]
-        return whole[0], whole[1], whole[2], columns[3].astype(np.int64), columns[4].astype(np.int64), columns[5]
+def _piece(geometry: Geometry, colour: Sequence[float], item: int, at: FloatArray) -> Piece:
+    vertices = geometry.vertices @ at[:3, :3].T + at[:3, 3]
+    normals = geometry.normals @ _cofactors(at[:3, :3]).T
+    light = np.empty((len(vertices), 4))
+    light[:, :3] = linear(colour[:3] if geometry.colours is None else geometry.colours)
+    light[:, 3] = colour[3]
+    return Piece(vertices, normals, light, geometry.faces, item)
 
 
 def _cofactors(a: FloatArray) -> FloatArray:
