@@ -158,7 +158,7 @@ def _joined(groups: Mapping[str, Sequence[Any]]) -> list[Any]:
 
 
 def solve(structure: Structure, M: np.ndarray, right: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """M⁻¹ X of every X on the right, on numbers of any kind."""
+    """M⁻¹ X of every X on the right, on generic scalars."""
     L, n = M.copy(), structure.nv
     if structure.coupled:
         relink(factor)(L, np.empty(n, dtype=object), n)

@@ -52,7 +52,7 @@ class FastPath(NamedTuple):
 
 
 def fast_path(runner: Runner | None, threads: int = 1) -> FastPath:
-    """Of a runner; without one, a fast path that never applies."""
+    """The fast path of a runner; without one, a fast path that never applies."""
     if runner is None:
         return FastPath(_never, _never, ())
     batch: Callable[..., Any] = _never

@@ -1,4 +1,4 @@
-"""Derivatives of the generalised forces Q of a model's own force elements, on numbers of any kind.
+"""Derivatives of the generalised forces Q of a model's own force elements, on generic scalars.
 
 A force is a function of what it reads of the motion, traced once for every shape of force; its graph is differentiated by what
 it reads. What it reads moves with the columns of A in the world (program "columns"), and what it pushes is felt along them:
@@ -36,7 +36,7 @@ class _Slopes(NamedTuple):
 
 
 class ForceSlopes:
-    """Of all forces of a model: ∂Q/∂q in the tangent and ∂Q/∂v."""
+    """Derivatives of the generalised forces of a model: ∂Q/∂q in the tangent and ∂Q/∂v."""
 
     def __init__(self, structure: Structure) -> None:
         self.structure, self.layout = structure, structure.forces.layout
@@ -45,7 +45,7 @@ class ForceSlopes:
         self.size = sum(len(slopes.pushes) * len(slopes.group.reads) for slopes in self.slopes)
 
     def slopes_of(self, flat: np.ndarray) -> np.ndarray:
-        """(n, size) of numbers of any kind from flat motions (n, …), force by force."""
+        """(n, size) generic scalars from flat motions (n, …), force by force."""
         out: np.ndarray = np.empty((len(flat), self.size), dtype=flat.dtype)
         for n, motion in enumerate(flat.tolist()):
             values: list[Any] = []
@@ -146,7 +146,7 @@ class ForceSlopes:
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """np.cross for numbers of any kind."""
+    """np.cross for generic scalars."""
     return np.stack([a[..., k - 2] * b[..., k - 1] - a[..., k - 1] * b[..., k - 2] for k in range(3)], axis=-1)
 
 

@@ -1,4 +1,4 @@
-"""The same kernels with other elementary functions: a kernel's code object is run with other globals."""
+"""Kernels linked to other elementary functions: a kernel's code object is run with other globals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANY_NUMBER: dict[str, Callable[..., Any]] = {name: getattr(traced, name) for nam
 
 @cache
 def relink(function: Any) -> Callable[..., Any]:
-    """A copy of a kernel, and of all it calls, in which the functions of `ops` are those for numbers of any kind."""
+    """A copy of a kernel, and of all it calls, in which the functions of `ops` take generic scalars."""
     copies: dict[int, types.FunctionType] = {}
     for f in closure(function):
         names = {}

@@ -1,4 +1,4 @@
-"""A program as loops, compiled by the dialect's own compiler: models of any size, one state or lanes of them."""
+"""A program as compiled loops, for models of any size, one state or lanes of them; model data that depend on parameters."""
 
 from __future__ import annotations
 

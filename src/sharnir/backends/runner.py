@@ -1,4 +1,4 @@
-"""What every backend offers: one program of one model, run on one state or on many."""
+"""The interface of every backend, one program of one model run on one state or many; the backend that interprets kernels."""
 
 from __future__ import annotations
 

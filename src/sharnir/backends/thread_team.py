@@ -91,7 +91,7 @@ def helped(natives: Sequence[Native]) -> Iterator[None]:
 
 
 _latest: dict[int, ref[Team]] = {}
-"""Of every pool the team that called its threads last."""
+"""The team that last called the threads of each pool."""
 
 
 def _dismiss(pool: ThreadPoolExecutor, team: Team) -> None:

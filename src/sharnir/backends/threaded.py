@@ -1,4 +1,4 @@
-"""The stages of a program bound to arrays, part by part: what threads share where one state of a large model is evaluated."""
+"""One state of a large model shared by threads: the tree divided into parts, the stages of a program bound to each part."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Division(NamedTuple):
     """The same of every part, the largest part first."""
 
     def time(self, threads: int) -> float:
-        """Of all bodies on so many threads, each taking the next part when it has finished one, relative to one thread."""
+        """Time on so many threads, each taking the next part when it has finished one, relative to one thread."""
         busy, trunk, total = [0] * threads, size_of(self.trunk), 0
         for part in map(size_of, self.parts):
             total += part

@@ -1,4 +1,4 @@
-"""A program as an expression graph, specialised to one model: constants folded, zeros gone, equal parts shared."""
+"""A program as an expression graph specialised to one model, constants folded and equal parts shared; graphs interpreted."""
 
 from __future__ import annotations
 

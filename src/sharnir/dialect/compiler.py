@@ -143,11 +143,11 @@ class Unit:
     """A module: what its functions share."""
 
     def __init__(self, options: Options, prefix: str = "") -> None:
-        """`prefix`: of the names of its functions and tables, where it becomes part of another module."""
+        """`prefix` begins the names of its functions and tables where it becomes part of another module."""
         self.options, self.prefix = options, prefix
         self.declarations: set[str] = set()
         self.operations: set[str] = set()
-        """Of double-double numbers, where there are any."""
+        """Operations on double-double numbers that the module calls."""
         self._kept: dict[Any, tuple[str, Any]] = {}
         self._texts: list[str] = []
         self._tables: dict[tuple[str, ...], str] = {}
@@ -157,7 +157,7 @@ class Unit:
         return "\n".join([*sorted(self.declarations), *pairs, *self.body(functions), UNLIKELY, *_TYPES, ""])
 
     def body(self, functions: list[str]) -> list[str]:
-        """Without declarations and types: tables, the functions that were outlined, and these."""
+        """The module without declarations and types: tables, the functions that were outlined, and these."""
         tables = [
             f"{name} = private unnamed_addr constant [{len(x)} x double] [{', '.join(f'double {k}' for k in x)}]"
             for x, name in self._tables.items()
@@ -283,7 +283,7 @@ class Function:
 
 
 def _writer(unit: Unit) -> tuple[Writer, Arithmetic]:
-    """In the arithmetic of a module."""
+    """A writer, and the arithmetic of a module on it."""
     if not unit.options.pairs:
         w = Writer(unit.options.lanes)
         w.declarations = unit.declarations

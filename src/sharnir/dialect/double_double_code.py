@@ -98,7 +98,7 @@ class PairWriter(Writer):
 
 
 class PairArithmetic(Arithmetic):
-    """Of loops. Every number is a pair; those that all lanes share, doubles, become pairs where they meet another."""
+    """Arithmetic of loops. Every number is a pair; doubles that all lanes share become pairs where they meet one."""
 
     w: PairWriter
 

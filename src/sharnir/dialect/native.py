@@ -31,11 +31,11 @@ class Native:
         self._call = code.call
         self._alive = (code, alive)
         self.arrays = alive
-        """What it is bound to."""
+        """The groups of arrays it is bound to."""
         self.address: int = code.address
-        """Of the function."""
+        """Address of the function."""
         self.place: int = self._descriptor.ctypes.data
-        """Of its list."""
+        """Address of its list."""
         self.call_with_gil: Callable[[], None] = partial(getattr(code, "call_with_gil", code.call), self.place)
         """The call without releasing the GIL, for what takes microseconds. Does not keep this object alive."""
 
@@ -52,7 +52,7 @@ class Native:
 
     @property
     def status(self) -> int:
-        """What a function of the dialect returned."""
+        """The integer that a function of the dialect returned."""
         return int(self._descriptor[0])
 
 
@@ -111,7 +111,7 @@ class Loop:
         return compile_module(self.entry, self.groups, self.options, self.shared)
 
     def bind(self, *groups: Any) -> Native:
-        """With these arrays. An axis for the lanes comes last and is no part of the shape."""
+        """The function bound to these arrays. An axis for the lanes comes last and is no part of the shape."""
         descriptor = [0]
         for declared, group in zip(self.groups, groups, strict=True):
             for kind, x in zip(_declared(declared), flat(group), strict=True):
@@ -119,7 +119,7 @@ class Loop:
         return Native(self.compiled, descriptor, groups)
 
     def bind_like(self, other: Native) -> Native:
-        """To the arrays of another, which a loop over the same groups is bound to."""
+        """The function bound to the arrays of another one, a loop over the same groups."""
         return Native(self.compiled, other.descriptor, other.arrays)
 
 

@@ -1,4 +1,4 @@
-"""From a Python function to its syntax tree, and where a line of it stands; which functions call which."""
+"""The syntax tree of a Python function, the place of its lines, and the functions it calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which joint of Pinocchio or MuJoCo is which of ours, by names. Their models are read by attributes: neither is imported."""
+"""Joints of Pinocchio and MuJoCo matched with ours by name. Their models are read by attributes: neither is imported."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Package(NamedTuple):
     scalar_last: bool
     """Quaternions are x y z w."""
     linear_in_world: bool
-    """So is the velocity of a free joint."""
+    """The linear velocity of a free joint is in the axes of the world."""
 
 
 def pinocchio_package(m: Any) -> Package:
@@ -78,7 +78,7 @@ def mujoco_package(m: Any) -> Package:
 
 
 def _mujoco_names(m: Any) -> list[str]:
-    """As our reader of MJCF names them."""
+    """The names that our reader of MJCF gives them."""
     names: list[str] = []
     for body in range(m.nbody):
         ids = range(int(m.body_jntadr[body]), int(m.body_jntadr[body]) + int(m.body_jntnum[body]))
@@ -135,7 +135,7 @@ def joint_pairs(model: Model, package: Package) -> list[tuple[Ours, Theirs]]:
 
 
 def _fitting(found: list[Ours], theirs: Theirs, package: Package) -> Ours:
-    """Of a joint and a part of that name, the one with as many coordinates as theirs."""
+    """The joint or part, of those with one name, that has as many coordinates as theirs."""
     for own in found:
         size = own.size
         if theirs.size in (size, {(1, 1): ANGLE, (3, 3): PLANAR}.get(size)):

@@ -1,4 +1,4 @@
-"""MJCF, the format of MuJoCo, read through MuJoCo's own compiler."""
+"""MJCF, the format of MuJoCo, read through MuJoCo's own compiler; equalities between its joints."""
 
 from __future__ import annotations
 

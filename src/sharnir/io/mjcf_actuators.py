@@ -83,7 +83,7 @@ class _Reader:
         return min(max(value, low), high)
 
     def fields(self, k: int) -> dict[str, Any]:
-        """Of the `Actuator`, beside name and control."""
+        """Fields of the `Actuator` beside name and control."""
         c = self.compiled
         if c.is_disabled("actuation") or self.disabled >> int(c.actuator_group[k]) & 1:
             raise NotRead("the file disables it")

@@ -19,7 +19,7 @@ from ..types import FloatArray
 
 TETRAHEDRON = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 UNCHANGED = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-"""Of a mesh: scale, and position and quaternion of the frame it is meant in."""
+"""Placement of a mesh: scale, and position and quaternion of the frame it is meant in."""
 READ = {
     "body": "gravcomp inertia ipos iquat jntadr jntnum mass mocapid parentid pos quat",
     "jnt": "actfrclimited actfrcrange axis dofadr limited pos qposadr range springyield stiffness stiffnesspoly type",
@@ -123,7 +123,7 @@ def _compiled(job: Mapping[str, Any], fitted: bool) -> tuple[dict[str, Any], dic
 
 # --- meshes -------------------------------------------------------------------------------------------------------------
 class _Mesh:
-    """What the file says of a mesh, before a tetrahedron takes its place."""
+    """Name, file and placement of a mesh, before a tetrahedron takes its place."""
 
     def __init__(self, mesh: Any) -> None:
         self.name, self.file = str(mesh.name), str(mesh.file)

@@ -25,7 +25,7 @@ from .mjcf_record import CompiledModel, receive, send
 
 SECONDS, SECONDS_PER_MB = 10.0, 2.0
 MEGABYTES, MEGABYTES_PER_MB = 1000.0, 50.0
-"""What a job may take, and how much more for each megabyte of text and meshes. $SHARNIR_MJCF_SECONDS and $SHARNIR_MJCF_MB
+"""Limits of a job, and how much more for each megabyte of text and meshes. $SHARNIR_MJCF_SECONDS and $SHARNIR_MJCF_MB
 replace the first of each."""
 STARTING = 120.0
 ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1", "MUJOCO_GL": "disable"}
@@ -33,7 +33,7 @@ ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1", "MUJOCO_GL"
 IDLE = 120.0
 """Seconds without a job after which the process ends."""
 OUT_OF_MEMORY = ("Could not allocate memory", "Caught an unknown exception!")
-"""How MuJoCo says so; the second is std::bad_alloc."""
+"""MuJoCo's messages for it; the second is std::bad_alloc."""
 START = "import sys; sys.path[:] = sys.argv[2:]; from sharnir.io.mjcf_worker import main; main(float(sys.argv[1]))"
 
 
@@ -106,7 +106,7 @@ class MjcfCompiler:
                 much, name = f"more than {seconds:.3g} s", "SHARNIR_MJCF_SECONDS"
                 raise FormatError(f"compiling it takes {much}; make fewer copies or smaller meshes, or set {name}") from None
             raise FormatError(f"MuJoCo's compiler crashed on it ({_ending(code)})") from None
-        except BaseException:  # Ctrl-C: the answer that still comes is nobody's
+        except BaseException:  # Ctrl-C: an answer may still come, but no call waits for it
             self._end()
             raise
         finally:

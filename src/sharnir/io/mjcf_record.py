@@ -62,7 +62,7 @@ class CompiledModel:
 
 # --- messages -----------------------------------------------------------------------------------------------------------
 def send(pipe: IO[bytes], facts: Mapping[str, Any], arrays: Mapping[str, FloatArray] | None = None) -> None:
-    """One message: JSON and the bytes of arrays. No pickle: what arrives is data, whoever sent it."""
+    """One message: JSON and the bytes of arrays. No pickle: a message can only be data."""
     parts = {name: np.ascontiguousarray(a) for name, a in (arrays or {}).items()}
     layout = [(name, a.dtype.str, a.shape) for name, a in parts.items()]
     text = json.dumps({"facts": facts, "arrays": layout}).encode()

@@ -1,4 +1,4 @@
-"""What an MJCF model has besides bodies and joints: shapes are stored for viewing, the rest is named in the report."""
+"""The rest of an MJCF model, besides bodies and joints: shapes are stored for viewing, other things named in the report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OTHERS = {
     "flex": "its bodies are read, its elasticity is not", "plugin": "", "exclude": "no contacts act by themselves",
     "pair": "no contacts act by themselves", "custom numeric": "", "custom text": "", "tuple": "",
 }  # fmt: skip
-"""What is left out, and why."""
+"""Objects that are left out, and why."""
 HIDDEN = 3
 """Groups of geoms from here on are not shown by MuJoCo's viewer unless asked for: by custom, shapes for contact only."""
 

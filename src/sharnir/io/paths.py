@@ -16,13 +16,13 @@ from ..types import FilePath
 from .xml import Element
 
 MARKS = ("package.xml", ".git", "pyproject.toml", "setup.py", "__init__.py")
-"""What the root of a package contains."""
+"""Files that mark the root of a package."""
 INNER = {"urdf", "mjcf", "xml", "robots"}
 """Folders for model files inside a package, where nothing else marks its root."""
 Found = tuple[Path | None, str]
 """Where a file is; or None, and why it is not used."""
 UNUSABLE = (OSError, ValueError, RuntimeError)
-"""What a path can raise: a null character, a loop of symbolic links, a name that is too long."""
+"""Exceptions that a path can raise: a null character, a loop of symbolic links, a name that is too long."""
 _bound: ContextVar[Path | None] = ContextVar("bound", default=None)
 
 

@@ -16,7 +16,7 @@ from ..model.pose import Pose
 from ..types import FloatArray
 
 Part = TypeVar("Part", bound=Hashable)
-"""What a file calls its bodies: names in URDF, numbers in MJCF."""
+"""Key of a body in a file: a name in URDF, a number in MJCF."""
 
 
 @dataclass(frozen=True)

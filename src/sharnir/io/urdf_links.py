@@ -1,4 +1,4 @@
-"""What a URDF has inside a link: mass properties, and shapes to draw."""
+"""Links of a URDF: mass properties, and shapes to draw."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def read_materials(robot: Element, report: ImportReport) -> dict[str, Colour]:
 
 @contextmanager
 def only_reported(element: Element, report: ImportReport) -> Iterator[None]:
-    """What is only drawn has no effect on the motion: a fault in it is said, and does not refuse the robot."""
+    """Report faults in shapes that are only drawn: they have no effect on the motion, and do not refuse the robot."""
     try:
         yield
     except FormatError as error:

@@ -36,7 +36,7 @@ class Method:
     """How it solves models with constraints: "inertia" (from its inertia matrix), "elimination" (multipliers eliminated with the
     bodies they act on), "form" (a dense matrix form), or not at all."""
     loses: str = "inertia"
-    """What it subtracts, so that digits are lost where masses differ much: "sweeps" (inertias of carried bodies), "inertia" (the
+    """Differences that lose digits where masses differ much: "sweeps" (of inertias of carried bodies), "inertia" (the
     same in the inertia matrix), "mobility" (inverse masses), or nothing: docs/theory/conditioning.md."""
 
     def handles(self, followers: bool, flexible: bool) -> bool:

@@ -26,5 +26,5 @@ class Program:
     """Its outputs grow faster than the model: that its graph is too large says nothing about other programs."""
 
     def sizes(self, structure: Any) -> dict[str, int]:
-        """What the names in the shapes of its arrays mean for a model."""
+        """Values of the names in the shapes of its arrays for a model."""
         return structure.sizes if self.axis_rates else {**structure.sizes, "nda": 0}

@@ -35,7 +35,7 @@ class Sharing:
 
 
 _SCRATCH = ("inertia.r", "inertia.s", "inertia.M2", "inertia.M3", "inertia.moves")
-"""What the recursive algorithm computes anew for every column."""
+"""Arrays that the recursive algorithm computes anew for every column."""
 
 SHARING: dict[str, Sharing] = {
     "rates": Sharing((Stage(parallel.joints_of_part, BODIES), Stage(parallel.rates_of_all, ONCE)), least=1000),

@@ -148,7 +148,7 @@ def call_traced(function: Callable[..., Any], args: Sequence[Any], what: str) ->
 
 
 def _hint(error: Exception) -> str:
-    """Of whatever took a symbol for a number, an array, or one of its own kind."""
+    """Hint for an error of code that took a symbol for a number, an array, or one of its own kind."""
     if isinstance(error, SharnirError) or not any(word in str(error) for word in ("Symbol", "dtype('O')", "ufunc")):
         return ""
     return (

@@ -112,7 +112,7 @@ _watched: ContextVar[list[str] | None] = ContextVar("ranges left")
 
 @contextmanager
 def ranges_left() -> Iterator[list[str]]:
-    """What is said of ranges that are left while numbers are computed inside, on floats."""
+    """Messages about ranges that are left while numbers are computed inside, on floats."""
     seen: list[str] = []
     token = _watched.set(seen)
     try:

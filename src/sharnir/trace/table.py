@@ -23,7 +23,7 @@ SHOWN = 12
 
 
 class Table:
-    """What `table` returns. `axes`: the places of its points, for each argument; `values`: an array with an axis for each."""
+    """A function by points. `axes`: the places of its points, for each argument; `values`: an array with an axis for each."""
 
     def __init__(self, axes: Sequence[Any], values: Any, kind: str = "cubic", outside: str = "hold", name: str = "") -> None:
         self.name = name
@@ -36,7 +36,7 @@ class Table:
     # --- checks -------------------------------------------------------------------------------------------------------
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """The table in the words of messages."""
         spans = " by ".join(f"{x[0]:.6g} … {x[-1]:.6g}" for x in self.axes)
         return f"table {self.name!r}" if self.name else f"table of {self.values.size} points over {spans}"
 

@@ -95,7 +95,7 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
 
 
 def schema(kind: kinds.Kind) -> Schema:
-    """What a value of this kind looks like."""
+    """The schema of a value of this kind."""
     return of_kind(SCHEMAS, kind)(kind)
 
 
