@@ -13,7 +13,7 @@ from ..dialect.storage import allocate
 from ..kernels.joint_stage import Joints
 from ..kernels.tree import Tree
 from ..model.structure import Structure
-from ..programs.kernels.parallel import Part
+from ..programs.kernels.parallel import BodyRanges
 from ..programs.program import Program
 from ..programs.sharing import BODIES, ONCE, SHARING, TRUNK, Sharing, Stage
 from ..types import IntArray
@@ -144,13 +144,13 @@ def parts_of(stage: Stage, structure: Structure, threads: int) -> list[IntArray]
 def _bound(
     program: Program, stage: Stage, structure: Structure, groups: tuple[Any, ...], parts: list[IntArray], store: Cache
 ) -> list[Native]:
-    declared = (Tree, Joints, program.inputs, program.work, program.outputs, Part)
+    declared = (Tree, Joints, program.inputs, program.work, program.outputs, BodyRanges)
     loop = Loop(stage.function, declared, Options(1, vectorize=True), shared=2, store=store)
     tree, joints, x, work, y = groups
     out = []
     for rows in parts:
         own = allocate_own(program.work, work, stage.own, program.sizes(structure))
-        out.append(loop.bind(tree, joints, x, own, y, Part(rows)))
+        out.append(loop.bind(tree, joints, x, own, y, BodyRanges(rows)))
     return out
 
 

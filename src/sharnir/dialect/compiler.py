@@ -17,7 +17,7 @@ from .double_double_code import PairArithmetic, PairWriter, prelude
 from .frame import Frame
 from .names import weight
 from .sincos import UNLIKELY
-from .source import closure, refuse
+from .source import closure, refuse, with_bound
 from .storage import descriptor_length
 from .text import Writer, double
 from .values import (
@@ -122,18 +122,19 @@ def returned_type(leaves: Sequence[tuple[str, str]]) -> str:
 
 # --- compiler
 def compile_module(entry: Any, groups: Sequence[Any], options: Options, shared: int = 0) -> str:
-    """The LLVM assembly of a function and all it calls. `groups`: the declared NamedTuples of its arguments, of which the
-    first `shared` are the same for all lanes."""
+    """The LLVM assembly of a function and all it calls. `groups`: the declared NamedTuples of its arguments behind functions that
+    are bound to it, of which the first `shared` are the same for all lanes."""
     unit = Unit(options)
     function = Function(unit, "f", ["ptr noalias %list"])
     args, at = [], 1
     for k, group in enumerate(groups):
         args.append(GroupValue(group, "%list", at, k < shared))
         at += descriptor_length(group)
-    result = Frame(function, entry, args).run()
+    text, *bound = with_bound(entry)
+    result = Frame(function, text, [*bound, *args]).run()
     if result is not None:
         if not is_integer(result):
-            raise DialectError(f"{entry.__code__.co_filename}: {entry.__name__!r} must return an integer or nothing")
+            raise DialectError(f"{text.__code__.co_filename}: {text.__name__!r} must return an integer or nothing")
         function.w.line(f"store i64 {function.a.integer(result)}, ptr %list")
     function.w.line("ret void")
     return unit.text([function.text("void")])

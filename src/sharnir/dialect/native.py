@@ -18,7 +18,7 @@ from .arrays import Array
 from .cache import Cache
 from .compiler import compile_module
 from .jit import CALLBACK, Compiled, compile_cached
-from .source import texts
+from .source import texts, with_bound
 
 
 class Native:
@@ -103,7 +103,8 @@ class Loop:
         key = (self.entry, self.groups, self.options, self.shared, str(self._store.folder))
         if key not in _loaded:
             declared = [str(_layout(group)) for group in self.groups]
-            depends_on = (*texts(self.entry), self.entry.__qualname__, repr(self.options), str(self.shared), *declared)
+            names = [function.__qualname__ for function in with_bound(self.entry)]
+            depends_on = (*texts(self.entry), *names, repr(self.options), str(self.shared), *declared)
             _loaded[key] = compile_cached(depends_on, self._text, self._store, vectorize=self.options.vectorize)
         return _loaded[key]
 

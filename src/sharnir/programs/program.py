@@ -1,7 +1,7 @@
 """A program: which kernels, in which order, answer one question by one method.
 
-The function is written in the dialect of the kernels and takes five groups of arrays:
-the tree, the joints, inputs x, work w, outputs y. Groups are NamedTuples whose annotations are shapes.
+The function is written in the dialect of the kernels and takes five groups of arrays: the tree, the joints, inputs x, work w,
+outputs y; before them any functions that `functools.partial` has bound. Groups are NamedTuples whose annotations are shapes.
 """
 
 from __future__ import annotations
