@@ -40,6 +40,10 @@ class CompiledModel:
     def name_of(self, kind: str, i: int) -> str:
         return str(self.facts["names"][kind][i])
 
+    def name_or_number(self, kind: str, i: int) -> str:
+        """`elbow`, or `joint3` where it has no name."""
+        return self.name_of(kind, i) or f"{kind}{i}"
+
     def label(self, kind: str, i: int) -> str:
         """`joint 'elbow'`, or `joint 3` where it has no name."""
         return f"{kind} {self.name_of(kind, i) or i!r}"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -94,6 +95,16 @@ def _is_marked(folder: Path) -> bool:
 
 def _is_published(folder: Path) -> bool:
     return all(any(folder.glob(pattern)) for pattern in ("LICEN[CS]E*", "README*"))
+
+
+class LoadOptions(NamedTuple):
+    """The options of `sharnir.load`."""
+
+    floating: bool = False
+    strict: bool = False
+    package_paths: FilePath | Iterable[FilePath] = ()
+    passive: bool = True
+    actuators: bool = True
 
 
 class Folders:
