@@ -1,5 +1,5 @@
 """Lookups: operations of an expression graph that carry an array of constants. A table of ten thousand points is two kinds of
-node: `Locate` finds the cell that an argument is in, and `Entry` reads a number of that cell.
+node: `Locate` finds the cell that an argument is in, and `CellNumber` reads a number of that cell.
 
 Both are constant between jumps, so that they have no slope: the tangent of a table is that of the polynomial of the cell,
 which is ordinary arithmetic on what was read. They stand in a graph where other nodes have the name of an operation.
@@ -91,7 +91,7 @@ class Locate(Lookup):
         return float(found)
 
 
-class Entry(Lookup):
+class CellNumber(Lookup):
     """The number in a column of row k."""
 
     name = "entry"

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import NOT_A_NUMBER, ModelError, SharnirError, StateError, TraceError, brief, unknown
 from .functions import apply, mod, numbers_expected
 from .graph import Number, Symbol
-from .lookup import Constants, Entry, Locate
+from .lookup import CellNumber, Constants, Locate
 from .spline import KINDS, breaks, cells, origins
 from .table_file import read_grid
 
@@ -90,7 +90,7 @@ class Table:
 
     # --- evaluation ---------------------------------------------------------------------------------------------------
     @cached_property
-    def _lookups(self) -> tuple[list[Locate], list[Entry], list[Any]]:
+    def _lookups(self) -> tuple[list[Locate], list[CellNumber], list[Any]]:
         """For each argument where its cell is found and where that begins; the coefficients, None where all are zero."""
         d = len(self.axes)
         locate, origin = [], []
@@ -98,10 +98,10 @@ class Table:
             which = f"argument {a + 1} of {self.label}" if d > 1 else f"the argument of {self.label}"
             ends = f"{which} must stay within {x[0]:.9g} … {x[-1]:.9g}" if self.outside == "error" else ""
             locate.append(Locate(Constants(breaks(x)[:, None]), ends))
-            origin.append(Entry(Constants(origins(x)[:, None]), 0))
+            origin.append(CellNumber(Constants(origins(x)[:, None]), 0))
         found = cells(self.axes, self.values, self.kind, self.outside)
         rows = Constants(found.reshape(math.prod(found.shape[:d]), -1))
-        columns = [Entry(rows, c) if rows.rows[:, c].any() else None for c in range(rows.width)]
+        columns = [CellNumber(rows, c) if rows.rows[:, c].any() else None for c in range(rows.width)]
         return locate, origin, columns
 
     def __call__(self, *arguments: Number) -> Number:
@@ -171,7 +171,7 @@ class Table:
 
 def _on_arrays(lookup: Any, x: np.ndarray) -> np.ndarray:
     rows = lookup.constants.rows
-    if isinstance(lookup, Entry):
+    if isinstance(lookup, CellNumber):
         found: np.ndarray = rows[np.asarray(x, dtype=np.int64), lookup.column]
         return found
     return np.asarray(np.searchsorted(rows[:, 0], x, side="right"), dtype=float)
