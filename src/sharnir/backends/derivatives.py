@@ -20,7 +20,7 @@ from .compiled_programs import CompiledPrograms, is_large
 from .differentiated import add_forces, derivatives_by_graph, derivatives_by_kernels
 from .force_derivatives import COLUMNS, ForceSlopes
 from .llvm.graph_runner import GraphRunner
-from .runner import Runner
+from .runner import Runner, run_by_name
 from .traced import GraphInterpreter, TracedProgram
 
 LIMIT = 36_000
@@ -114,19 +114,15 @@ class WithForces:
                 y[part] = found[name].reshape(part.stop - first, -1)
 
     def _some(self, n: int, rows: dict[str, np.ndarray], threads: int) -> dict[str, np.ndarray]:
-        found = _run(self.mechanism, n, rows, threads)
+        found = _shaped(self.mechanism, n, rows, threads)
         motion = {name: np.broadcast_to(rows[name], (n, rows[name].shape[1])) for name in ("t", "q", "v")}
         parameters = rows.get("parameter", np.zeros((1, 0)))
         motion["parameter"] = np.broadcast_to(parameters, (n, parameters.shape[1]))
-        columns = {name: x for name, x in self._moved(n, rows, threads).items() if name in COLUMNS}
+        moved = _shaped(self._columns, n, rows, threads) if self.slopes.kinematic else {}
+        columns = {name: x for name, x in moved.items() if name in COLUMNS}
         add_forces(self.question, found, self.slopes(motion, columns, self._slopes_of))
         return found
 
-    def _moved(self, n: int, rows: dict[str, np.ndarray], threads: int) -> dict[str, np.ndarray]:
-        return _run(self._columns, n, rows, threads) if self.slopes.kinematic else {}
 
-
-def _run(runner: Runner, n: int, rows: dict[str, np.ndarray], threads: int) -> dict[str, np.ndarray]:
-    out = {name: np.empty((n, int(np.prod(shape)))) for name, shape in runner.outputs.items()}
-    runner.run(n, [np.ascontiguousarray(rows[name]) for name in runner.inputs], list(out.values()), threads)
-    return {name: x.reshape(n, *runner.outputs[name]) for name, x in out.items()}
+def _shaped(runner: Runner, n: int, rows: dict[str, np.ndarray], threads: int) -> dict[str, np.ndarray]:
+    return {name: x.reshape(n, *runner.outputs[name]) for name, x in run_by_name(runner, n, rows, threads).items()}

@@ -149,7 +149,8 @@ def fast_batch(runner: GraphRunner) -> Callable[..., Any]:
             or out.__class__ is not np.ndarray
             or out.dtype is not exact
             or out.shape != (n, *shapes[0])
-            or not _ready(out)
+            or not out.flags.c_contiguous
+            or not out.flags.writeable
         ):
             return None
         else:
@@ -159,7 +160,3 @@ def fast_batch(runner: GraphRunner) -> Callable[..., Any]:
         return found[0] if len(found) == 1 else tuple(found)
 
     return fast
-
-
-def _ready(out: np.ndarray) -> bool:
-    return out.flags.c_contiguous and out.flags.writeable

@@ -8,7 +8,7 @@ it reads. What it reads moves with the columns of A in the world (program "colum
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -178,18 +178,13 @@ def tangent_of_coordinates(structure: Structure, q: np.ndarray) -> np.ndarray:
             continue
         if kind == FREE:
             w, x, y, z = (q[:, at + 3 + k] for k in range(4))
-            for k, row in enumerate(_turned_back(w, x, y, z)):
+            G = cosines_quaternion(w, x, y, z)  # from the axes before to those that the quaternion turns to
+            for k in range(3):
                 for c in range(3):
-                    out[:, at + k, of + c] = row[c]
+                    out[:, at + k, of + c] = G[k + 3 * c]
             at, of = at + 3, of + 3
         for c in range(3):
             rate = quaternion_rate(*(q[:, at + k] for k in range(4)), [float(k == c) for k in range(3)])
             for k in range(4):
                 out[:, at + k, of + c] = rate[k]
     return out
-
-
-def _turned_back(*quaternion: np.ndarray) -> Sequence[Sequence[np.ndarray]]:
-    """Rows of the matrix from the axes that a quaternion turns to those before."""
-    G = cosines_quaternion(*quaternion)
-    return [G[c::3] for c in range(3)]

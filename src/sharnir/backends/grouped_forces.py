@@ -15,7 +15,7 @@ from ..model.forces.layout import WIDTH, Layout
 from ..model.structure import Structure
 from ..programs import FORCE_REPORT
 from .grouped import GroupedCode
-from .runner import Interface, Runner
+from .runner import Interface, Runner, run_by_name
 
 
 class GroupedForces:
@@ -60,9 +60,7 @@ class GroupedForces:
             if part in rows:
                 flat[:, layout.at[part] : layout.at[part] + layout.sizes[part]] = rows[part].reshape(len(rows[part]), -1)
         if self.bodies is not None and not rows.keys() >= self._of_bodies:
-            found = {part: np.empty((n, layout.sizes[part])) for part in self.bodies.outputs}
-            self.bodies.run(n, [np.ascontiguousarray(rows[name]) for name in self.bodies.inputs], list(found.values()))
-            for part, x in found.items():
+            for part, x in run_by_name(self.bodies, n, rows).items():
                 flat[:, layout.at[part] : layout.at[part] + layout.sizes[part]] = x
         return flat
 

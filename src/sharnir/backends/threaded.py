@@ -10,8 +10,6 @@ from ..dialect.arithmetic import Options
 from ..dialect.cache import Cache
 from ..dialect.native import Loop, Native
 from ..dialect.storage import allocate
-from ..kernels.joint_stage import Joints
-from ..kernels.tree import Tree
 from ..model.structure import Structure
 from ..programs.kernels.parallel import BodyRanges
 from ..programs.program import Program
@@ -144,8 +142,7 @@ def parts_of(stage: Stage, structure: Structure, threads: int) -> list[IntArray]
 def _bound(
     program: Program, stage: Stage, structure: Structure, groups: tuple[Any, ...], parts: list[IntArray], store: Cache
 ) -> list[Native]:
-    declared = (Tree, Joints, program.inputs, program.work, program.outputs, BodyRanges)
-    loop = Loop(stage.function, declared, Options(1, vectorize=True), shared=2, store=store)
+    loop = Loop(stage.function, (*program.groups, BodyRanges), Options(1, vectorize=True), shared=2, store=store)
     tree, joints, x, work, y = groups
     out = []
     for rows in parts:

@@ -14,6 +14,7 @@ class Array:
     """Array["nb1", 3] is the annotation of an array of floats with that shape; it is only read, never enforced."""
 
     shape: tuple[int | str, ...] = ()
+    dtype: Any = float
 
     def __class_getitem__(cls, shape: int | str | tuple[int | str, ...]) -> type:
         return type("Array", (cls,), {"shape": shape if isinstance(shape, tuple) else (shape,)})

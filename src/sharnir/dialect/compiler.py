@@ -231,7 +231,7 @@ class Function:
         for other, part in group.declared.__annotations__.items():
             if other == name:
                 break
-            at += _length(part)
+            at += descriptor_length(part)
         if not issubclass(part, Array):
             return GroupValue(part, group.base, at, group.shared)
         if (group.base, at) not in self._fields:
@@ -240,7 +240,7 @@ class Function:
             address = self._word(group.base, at)
             self._first.append(f"  {pointer} = inttoptr i64 {address} to ptr")
             kinds = {"int64": INTEGERS, complex: COMPLEX, float: SHARED if group.shared else NUMBERS}
-            self._fields[group.base, at] = ArrayValue(pointer, tuple(shape), kinds[getattr(part, "dtype", float)])
+            self._fields[group.base, at] = ArrayValue(pointer, tuple(shape), kinds[part.dtype])
         return self._fields[group.base, at]
 
     def call(self, callee: Any, args: Sequence[Any], node: ast.Call, caller: Any) -> Any:
@@ -308,7 +308,3 @@ def _is_value(result: Any) -> bool:
     if isinstance(result, tuple):
         return all(map(_is_value, result))
     return not isinstance(result, (ArrayValue, GroupValue))
-
-
-def _length(part: Any) -> int:
-    return 1 + len(part.shape) if issubclass(part, Array) else descriptor_length(part)

@@ -102,14 +102,12 @@ class Loop:
     def compiled(self) -> Compiled:
         key = (self.entry, self.groups, self.options, self.shared, str(self._store.folder))
         if key not in _loaded:
-            declared = [str(_layout(group)) for group in self.groups]
+            declared = [str([(x.shape, str(x.dtype)) for x in _declared(group)]) for group in self.groups]
             names = [function.__qualname__ for function in with_bound(self.entry)]
             depends_on = (*texts(self.entry), *names, repr(self.options), str(self.shared), *declared)
-            _loaded[key] = compile_cached(depends_on, self._text, self._store, vectorize=self.options.vectorize)
+            text = partial(compile_module, self.entry, self.groups, self.options, self.shared)
+            _loaded[key] = compile_cached(depends_on, text, self._store, vectorize=self.options.vectorize)
         return _loaded[key]
-
-    def _text(self) -> str:
-        return compile_module(self.entry, self.groups, self.options, self.shared)
 
     def bind(self, *groups: Any) -> Native:
         """The function bound to these arrays. An axis for the lanes comes last and is no part of the shape."""
@@ -125,7 +123,3 @@ class Loop:
 
 
 _loaded: dict[Any, Compiled] = {}
-
-
-def _layout(group: Any) -> Any:
-    return [(x.shape, str(getattr(x, "dtype", float))) for x in _declared(group)]

@@ -61,6 +61,10 @@ class GroupValue:
     shared: bool
 
 
+def as_complex(x: Any) -> Complex:
+    return x if isinstance(x, Complex) else Complex(x, 0.0)
+
+
 def is_known(x: Any) -> bool:
     """A number, or a truth, known while compiling."""
     return isinstance(x, (int, float))

@@ -10,6 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..kernels.joint_stage import Joints
+from ..kernels.tree import Tree
+
 
 @dataclass(frozen=True)
 class Program:
@@ -24,6 +27,11 @@ class Program:
     """Needs the rates of the columns of A."""
     wide: bool = False
     """Its outputs grow faster than the model: that its graph is too large says nothing about other programs."""
+
+    @property
+    def groups(self) -> tuple[type, ...]:
+        """The declared groups of its arguments. The first two, the tree and the joints, are the same for all lanes."""
+        return (Tree, Joints, self.inputs, self.work, self.outputs)
 
     def sizes(self, structure: Any) -> dict[str, int]:
         """Values of the names in the shapes of its arrays for a model."""

@@ -181,10 +181,6 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "sinh": sinh,
     "cosh": cosh,
     "tanh": tanh,
-}
-
-
-_UFUNCS |= {
     "positive": operator.pos,
     "hypot": hypot,
     "deg2rad": lambda x: x * (pi / 180.0),
@@ -207,12 +203,8 @@ _INSTEAD = {
 }
 
 
-def _method(name: str) -> Callable[..., Any]:
-    return lambda *inputs: apply_ufunc(name, inputs)
-
-
 for _name in (*_UFUNCS, *_REFUSED):  # np.sin of an array of symbols calls the method `sin` of each
-    setattr(Symbol, _name, _method(_name))
+    setattr(Symbol, _name, lambda *inputs, _name=_name: apply_ufunc(_name, inputs))
 
 
 def apply_ufunc(name: str, inputs: Sequence[Any]) -> Any:
