@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import FormatError, ModelError
 from ..types import FloatArray
+from .mjcf_record import MISSING
 
 TETRAHEDRON = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 UNCHANGED = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
@@ -60,7 +61,7 @@ def import_mujoco() -> Any:
     try:
         import mujoco
     except ImportError:
-        raise ModelError('reading MJCF needs MuJoCo\'s own compiler: pip install "sharnir[mjcf]"') from None
+        raise ModelError(MISSING) from None
     if not hasattr(mujoco, "MjSpec"):
         raise ModelError(f'reading MJCF needs MuJoCo 3.2 or later, this is {mujoco.__version__}: pip install -U "sharnir[mjcf]"')
     return mujoco

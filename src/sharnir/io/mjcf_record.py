@@ -10,6 +10,7 @@ import numpy as np
 
 from ..types import FloatArray
 
+MISSING = 'reading MJCF needs MuJoCo\'s own compiler: pip install "sharnir[mjcf]"'
 HEADER = 8
 """Bytes that say how long the JSON behind them is."""
 

@@ -11,7 +11,7 @@ from .meshes import MeshFinder
 from .paths import LoadOptions
 from .rigid_groups import RigidGroups
 from .urdf_joints import check_kind, read_couplings, read_joint
-from .urdf_links import read_mass, read_materials, read_origin, read_visuals
+from .urdf_links import VisualReader, read_mass, read_materials, read_origin
 from .urdf_tree import UrdfTree, read_tree
 from .xml import Element, located, read_xml
 
@@ -94,9 +94,9 @@ def load_urdf(path: Path, options: LoadOptions, root: Element | None = None) -> 
     with located(robot.error):
         builder = _Builder(model, tree, report, options)
         builder.build()
-        finder, materials = MeshFinder(path, options.package_paths), read_materials(robot, report)
+        reader = VisualReader(read_materials(robot, report), MeshFinder(path, options.package_paths), report)
         for name, link in tree.links.items():
-            model.visuals += read_visuals(link, builder.groups.carriers[name], materials, finder, report)
+            model.visuals += reader.read(link, builder.groups.carriers[name])
     return model
 
 
