@@ -24,7 +24,7 @@ class GroupedForces:
     A motion is given as rows: "t", "q", "v", one for all states or one each; "parameter" where it is not the model's.
     """
 
-    def __init__(self, structure: Structure, bodies: Runner | None, store: Cache | None = None) -> None:
+    def __init__(self, structure: Structure, bodies: Runner | None, store: Cache) -> None:
         """`bodies`: a runner of the program "motion", where forces read poses or velocities of bodies."""
         self.structure, self.table, self.bodies = structure, structure.forces, bodies
         self.code = GroupedCode(self.table.groups, store)
@@ -107,7 +107,7 @@ def finite(arrays: Mapping[str, np.ndarray], runner: Interface) -> list[Native]:
 class ReportRunner(Interface):
     """The program "forces", energies and powers, by groups."""
 
-    def __init__(self, structure: Structure, forces: GroupedForces, only: tuple[str, ...] = ()) -> None:
+    def __init__(self, structure: Structure, forces: GroupedForces, only: tuple[str, ...]) -> None:
         super().__init__(FORCE_REPORT, structure, only=only)
         self.forces = forces
 

@@ -106,13 +106,13 @@ def host() -> str:
 class Compiled:
     """A function in machine code; keeps alive what it lives in."""
 
-    def __init__(self, code: bytes, name: str = "f") -> None:
+    def __init__(self, code: bytes) -> None:
         self.size = len(code)
         """Bytes of the object file."""
         self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine())
         self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self.engine.finalize_object()
-        self.address = self.engine.get_function_address(name)
+        self.address = self.engine.get_function_address("f")
         self.call = CALLBACK(self.address)
         """Called with the address of the argument list; lets other threads run meanwhile."""
         self.call_with_gil = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(self.address)

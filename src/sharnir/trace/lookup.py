@@ -76,7 +76,7 @@ class Locate(Lookup):
 
     name = "locate"
 
-    def __init__(self, constants: Constants, ends: str = "") -> None:
+    def __init__(self, constants: Constants, ends: str) -> None:
         super().__init__(constants)
         self.ends = ends
 
