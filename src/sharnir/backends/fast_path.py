@@ -46,7 +46,7 @@ class FastPath(NamedTuple):
     """In the order both expect; the time last."""
 
     def __call__(self, out: np.ndarray | None, *inputs: Any) -> Any:
-        """By whichever of the two applies."""
+        """The result of whichever of the two applies."""
         done = self.single(*inputs) if out is None else None
         return self.batch(out, *inputs) if done is None else done
 

@@ -57,7 +57,7 @@ class ForceSlopes:
         return out
 
     def compiled(self, store: Cache) -> Callable[[np.ndarray], np.ndarray]:
-        """The same by machine code, for many states and many forces."""
+        """`slopes_of` by machine code, for many states and many forces."""
         places, at = [], 0
         for group, _, _ in self.slopes:
             n, k = len(group.force), len(group.shape.outputs["push"])

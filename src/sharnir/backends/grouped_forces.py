@@ -112,7 +112,7 @@ class ReportRunner(Interface):
         self.forces = forces
 
     def chain(self, arrays: Mapping[str, np.ndarray], threads: int = 1) -> list[Native]:
-        """Without a check of what went in: a number that is not finite shows in what comes out."""
+        """Energies and powers of one state. Inputs are not checked: a number that is not finite shows in the outputs."""
         found = {name: arrays[name] for name in self.outputs}
         state = {name: arrays[name] for name in ("t", "q", "v", "parameter") if name in arrays}
         return [*self.forces.chain(state, found), *finite(arrays, self)]

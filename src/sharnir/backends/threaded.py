@@ -25,7 +25,7 @@ class Division(NamedTuple):
     trunk: IntArray
     """(n, 2): bodies from the first to before the second, ascending."""
     parts: list[IntArray]
-    """The same of every part, the largest part first."""
+    """Ranges of bodies of every part, the largest part first."""
 
     def time(self, threads: int) -> float:
         """Time on so many threads, each taking the next part when it has finished one, relative to one thread."""
@@ -53,7 +53,7 @@ def divide(carrier: IntArray, threads: int) -> Division:
 
 
 def _divide(carrier: IntArray, size: IntArray, limit: int) -> Division:
-    """With no more than so many bodies carried by one body of the trunk."""
+    """The division with at most `limit` bodies carried by one body of the trunk."""
     heavy = size - 1 > limit
     heavy[0] = True
     whole = (carrier == 0) & ~heavy

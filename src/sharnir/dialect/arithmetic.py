@@ -30,7 +30,7 @@ class Mismatch(Exception):
 class Options:
     lanes: int = 1
     exact: bool = False
-    """As written, bit by bit."""
+    """Evaluate as written, bit by bit."""
     branches: bool = False
     """Whether branches may depend on numbers, those that are the same for all lanes; and abs, min, max and powers exist."""
     inline: int = 300
@@ -44,7 +44,7 @@ class Options:
 
 
 STEPPING = Options(exact=True, branches=True, inline=60)
-"""For code that branches on numbers and calls other code: bit for bit the interpreter, quick to compile."""
+"""Options of code that branches on numbers and calls other code: bit for bit the interpreter, quick to compile."""
 
 
 def side_by_side(lanes: int) -> Options:
@@ -211,7 +211,7 @@ class Arithmetic:
         return Number(self.pure(f"fneg {self.w.T if x.wide else 'double'} {x.name}"), x.wide)
 
     def _complex(self, op: type, a: Any, b: Any) -> Complex:
-        """As Python has it; division after Smith, as NumPy has it."""
+        """Complex arithmetic of Python; division after Smith, as in NumPy."""
         a, b = as_complex(a), as_complex(b)
         do = self.binary
         if op in (ast.Add, ast.Sub):

@@ -63,7 +63,7 @@ class Source:
         return "\n" * self.before + "\n".join(self.lines)
 
     def job(self, floating: bool) -> dict[str, Any]:
-        """For `mjcf_compile.compiled`."""
+        """The job for `mjcf_compile.compiled`."""
         files = {token: (str(a.path) if a.path is not None else None, a.fault) for token, a in self.assets.items()}
         return {"text": self.text, "submodels": self.submodels, "files": files, "floating": floating}
 

@@ -28,7 +28,7 @@ class Mass:
     inertia: FloatArray = field(default_factory=lambda: np.zeros((3, 3)))
 
     def moved(self, at: Pose) -> Mass:
-        """The same seen from a frame in which its own frame is `at`."""
+        """The mass seen from a frame in which its own frame is `at`."""
         if at.is_identity:
             return self
         R = at.rotation.matrix

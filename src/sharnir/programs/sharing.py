@@ -82,4 +82,4 @@ SHARING: dict[str, Sharing] = {
         least=150,
     ),
 }
-"""By the names of programs. Where coordinates are coupled, programs have other names."""
+"""Sharing by the names of programs. Where coordinates are coupled, programs have other names."""

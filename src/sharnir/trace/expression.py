@@ -51,7 +51,7 @@ class Expression:
         """Their values where a call gives no others."""
 
     def with_defaults(self, values: Mapping[str, Number]) -> Expression:
-        """The same with other values of the parameters where a call gives none."""
+        """The expression with other values of the parameters where a call gives none."""
         out = copy(self)
         out.defaults = values
         return out

@@ -29,7 +29,7 @@ class Constants:
 
     @cached_property
     def flat(self) -> list[float]:
-        """As Python has them, quick to read one by one."""
+        """The numbers as Python floats, quick to read one by one."""
         found: list[float] = self.rows.ravel().tolist()
         return found
 

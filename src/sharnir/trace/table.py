@@ -91,7 +91,7 @@ class Table:
     # --- evaluation ---------------------------------------------------------------------------------------------------
     @cached_property
     def _lookups(self) -> tuple[list[Locate], list[CellNumber], list[Any]]:
-        """For each argument where its cell is found and where that begins; the coefficients, None where all are zero."""
+        """Lookups of the cell of each argument and of where it begins; coefficients, None where all are zero."""
         d = len(self.axes)
         locate, origin = [], []
         for a, x in enumerate(self.axes):

@@ -57,7 +57,7 @@ def _read(w: Writer, constants: Constants, place: str) -> str:
 
 
 def _array(constants: Constants) -> str:
-    """As bytes, which LLVM reads fastest."""
+    """The constants as bytes, which LLVM reads fastest."""
     data = constants.rows.tobytes()
     text = "\\" + data.hex("\\")
     return f'@data.{constants.digest} = private unnamed_addr constant [{len(data)} x i8] c"{text}", align 64'

@@ -1,4 +1,4 @@
-"""The same questions for models with coupled coordinates: computed on axes, folded onto speeds.
+"""Questions to models with coupled coordinates: computed on axes, folded onto speeds.
 
 Folding fills in the zeros that elimination along the tree relies on, so the inertia matrix is factorised as a dense one.
 """
