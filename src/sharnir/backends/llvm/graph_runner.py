@@ -109,7 +109,7 @@ class GraphRunner:
         return Native(self.code(lanes), [*descriptor, address(check)], (arrays, check))
 
     def bind_vector(self, arrays: Mapping[str, np.ndarray]) -> Native:
-        """The graph bound to as many states as the processor has lanes, in arrays (…, lanes) by name: no state is laid out anew."""
+        """The graph bound to as many states as the processor has lanes, in arrays (…, lanes) by name: no state is moved."""
         lanes = host_lanes()
         descriptor = [lanes]
         for name, size in (self.inputs | {name: prod(shape) for name, shape in self.outputs.items()}).items():
