@@ -7,7 +7,6 @@ model's own numbers count too: [K] counts the sums of masses, which are constant
 from __future__ import annotations
 
 import copy
-import types
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
@@ -18,11 +17,9 @@ import numpy as np
 
 import sharnir as sh
 from sharnir.backends.counting import Count, CountingNumber, as_count, count_compiled
-from sharnir.backends.link import ANY_NUMBER
+from sharnir.backends.link import linked
 from sharnir.backends.run import input_sizes, run_program
 from sharnir.backends.traced import trace_program
-from sharnir.dialect import ops
-from sharnir.dialect.source import closure
 from sharnir.kernels import algebra
 from sharnir.programs import PROGRAMS
 
@@ -79,20 +76,9 @@ class Ledger:
         return run
 
 
-def relink_charged(function: types.FunctionType, ledger: Ledger, names: Collection[str]) -> Callable[..., Any]:
+def relink_charged(function: Callable[..., Any], ledger: Ledger, names: Collection[str]) -> Callable[..., Any]:
     """`backends.link.relink` with the functions of those names wrapped, so that each pays for its own operations."""
-    copies: dict[int, Callable[..., Any]] = {}
-    for f in closure(function):
-        if f.__module__ == ops.__name__:
-            continue
-        space: dict[str, Any] = {"__builtins__": __builtins__}
-        for name in f.__code__.co_names:
-            if name in f.__globals__:
-                x = f.__globals__[name]
-                space[name] = ANY_NUMBER[name] if getattr(ops, name, None) is x else copies.get(id(x), x)
-        linked = types.FunctionType(f.__code__, space, f.__name__)
-        copies[id(f)] = ledger.charged(linked, f.__name__) if f.__name__ in names else linked
-    return copies[id(function)]
+    return linked(function, lambda copy: ledger.charged(copy, copy.__name__) if copy.__name__ in names else copy)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Which backend for which program: the choice behind backend="auto"."""
+"""The programs of one model, compiled when first needed, and the backend of each: the choice behind backend="auto"."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CompiledPrograms:
     """The programs of one model, each compiled when first needed, then cached."""
 
     def __init__(self, structure: Structure, backend: str, limit: int | None = None) -> None:
-        """`limit`: nodes of a graph beyond which "auto" takes loops, if not the usual ones."""
+        """`limit`: nodes of a graph beyond which "auto" takes loops, by default LIMIT."""
         self.structure = structure
         self.requested = backend
         self.limit = LIMIT if limit is None else limit

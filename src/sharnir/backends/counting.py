@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from ..model.structure import Structure
@@ -28,23 +29,13 @@ class Count:
 
     @property
     def total(self) -> int:
-        return self.multiplications + self.additions + self.divisions + self.functions
+        return sum(astuple(self))
 
     def __add__(self, other: Count) -> Count:
-        return Count(
-            self.multiplications + other.multiplications,
-            self.additions + other.additions,
-            self.divisions + other.divisions,
-            self.functions + other.functions,
-        )
+        return Count(*map(operator.add, astuple(self), astuple(other)))
 
     def __sub__(self, other: Count) -> Count:
-        return Count(
-            self.multiplications - other.multiplications,
-            self.additions - other.additions,
-            self.divisions - other.divisions,
-            self.functions - other.functions,
-        )
+        return Count(*map(operator.sub, astuple(self), astuple(other)))
 
 
 def as_count(tally: Counter[str]) -> Count:

@@ -1,4 +1,4 @@
-"""Derivatives of forward and inverse dynamics of trees: which way they are computed for a model on a backend.
+"""Derivatives of forward and inverse dynamics of trees: how they are computed for a model on a backend.
 
 Straight-line code holds everything in one graph. On loops and interpreted, the kernels give the derivatives of the mechanism, and
 those of its forces are added state by state (`force_derivatives.py`).
@@ -20,7 +20,7 @@ from .compiled_programs import CompiledPrograms, is_large
 from .differentiated import add_forces, derivatives_by_graph, derivatives_by_kernels
 from .force_derivatives import COLUMNS, ForceSlopes
 from .llvm.graph_runner import GraphRunner
-from .runner import Runner
+from .runner import Runner, run_by_name
 from .traced import GraphInterpreter, TracedProgram
 
 LIMIT = 36_000
@@ -28,7 +28,7 @@ LIMIT = 36_000
 of ANYmal C, 33 100 nodes, compile for some 4 s for one state and 7 s for a batch, and are then 1.7 times as fast as loops."""
 
 NUMBERS_AT_ONCE = 1 << 22
-"""Of the changes of what forces read, for some states at a time: 32 MB."""
+"""Derivatives of what forces read, held for some states at a time: 32 MB."""
 
 
 def graph_joints(structure: Structure) -> list[str]:
@@ -44,7 +44,7 @@ def graph_joints(structure: Structure) -> list[str]:
 
 
 def derivative_runner(programs: CompiledPrograms, question: str, outputs: Sequence[str]) -> Runner:
-    """Of "forward" or "inverse", with these outputs: the value, then derivatives."""
+    """Runner for derivatives of "forward" or "inverse" dynamics. Outputs: the value, then derivatives."""
     structure, requested = programs.structure, programs.requested
     special, by_parameters = graph_joints(structure), "dparameters" in outputs
     if requested == "auto":
@@ -85,17 +85,7 @@ def shapes(structure: Structure, traced: TracedProgram) -> dict[str, tuple[int, 
     return {name: (n, len(x) // max(n, 1)) if name.startswith("d") else (n,) for name, x in traced.outputs.items()}
 
 
-class _Several:
-    """What runners of many states at once, without a chain of native functions, have in common."""
-
-    inputs: dict[str, int]
-    outputs: dict[str, tuple[int, ...]]
-
-    def chain(self, arrays: Any, threads: int = 1) -> list[Any]:
-        raise NotImplementedError("derivatives by several programs are no single chain of native functions")
-
-
-class WithForces(_Several):
+class WithForces:
     """A program of the kernels, completed by the derivatives of the model's forces."""
 
     def __init__(
@@ -106,6 +96,9 @@ class WithForces(_Several):
         self.outputs = {name: mechanism.outputs[name] for name in outputs}
         self.slopes = ForceSlopes(programs.structure)
         self._slopes_of = self.slopes.compiled(programs.store) if backend == "loops" else None
+
+    def chain(self, arrays: Any, threads: int = 1) -> list[Any]:
+        raise NotImplementedError("derivatives by several programs are no single chain of native functions")
 
     @cached_property
     def _columns(self) -> Runner:
@@ -121,19 +114,15 @@ class WithForces(_Several):
                 y[part] = found[name].reshape(part.stop - first, -1)
 
     def _some(self, n: int, rows: dict[str, np.ndarray], threads: int) -> dict[str, np.ndarray]:
-        found = _run(self.mechanism, n, rows, threads)
+        found = _shaped(self.mechanism, n, rows, threads)
         motion = {name: np.broadcast_to(rows[name], (n, rows[name].shape[1])) for name in ("t", "q", "v")}
         parameters = rows.get("parameter", np.zeros((1, 0)))
         motion["parameter"] = np.broadcast_to(parameters, (n, parameters.shape[1]))
-        columns = {name: x for name, x in self._moved(n, rows, threads).items() if name in COLUMNS}
+        moved = _shaped(self._columns, n, rows, threads) if self.slopes.kinematic else {}
+        columns = {name: x for name, x in moved.items() if name in COLUMNS}
         add_forces(self.question, found, self.slopes(motion, columns, self._slopes_of))
         return found
 
-    def _moved(self, n: int, rows: dict[str, np.ndarray], threads: int) -> dict[str, np.ndarray]:
-        return _run(self._columns, n, rows, threads) if self.slopes.kinematic else {}
 
-
-def _run(runner: Runner, n: int, rows: dict[str, np.ndarray], threads: int) -> dict[str, np.ndarray]:
-    out = {name: np.empty((n, int(np.prod(shape)))) for name, shape in runner.outputs.items()}
-    runner.run(n, [np.ascontiguousarray(rows[name]) for name in runner.inputs], list(out.values()), threads)
-    return {name: x.reshape(n, *runner.outputs[name]) for name, x in out.items()}
+def _shaped(runner: Runner, n: int, rows: dict[str, np.ndarray], threads: int) -> dict[str, np.ndarray]:
+    return {name: x.reshape(n, *runner.outputs[name]) for name, x in run_by_name(runner, n, rows, threads).items()}

@@ -32,7 +32,7 @@ Direction = Sequence[tuple[Symbol, Number]]
 class Questions:
     """Programs of one model on symbols of one graph: what two of them compute alike is shared."""
 
-    def __init__(self, structure: Structure, limit: int | None = None) -> None:
+    def __init__(self, structure: Structure, limit: int | None) -> None:
         self.structure, self.graph = structure, Graph(limit)
         self.no_wrench = [0.0] * (6 * (structure.nb + 1))
 
@@ -71,9 +71,7 @@ def jacobian(outputs: Sequence[Number], directions: Sequence[Direction]) -> np.n
     return out
 
 
-def derivatives_by_kernels(
-    structure: Structure, question: str, limit: int | None = None, by_parameters: bool = False
-) -> TracedProgram:
+def derivatives_by_kernels(structure: Structure, question: str, limit: int | None, by_parameters: bool) -> TracedProgram:
     """ "inverse" or "forward" dynamics and its derivatives, with those of the model's forces."""
     on, n = Questions(structure, limit), structure.nv
     inputs = on.inputs("tau" if question == "forward" else "qdd")
@@ -94,7 +92,7 @@ def derivatives_by_kernels(
     return traced(on.graph, inputs, found)
 
 
-def inverse_by_parameters(structure: Structure, limit: int | None = None) -> TracedProgram:
+def inverse_by_parameters(structure: Structure, limit: int | None) -> TracedProgram:
     """Derivatives of inverse dynamics by the parameters of the model."""
     on = Questions(structure, limit)
     inputs = on.inputs("qdd")
@@ -108,13 +106,11 @@ def add_forces(question: str, found: dict[str, np.ndarray], slopes: Sequence[np.
         found[name] = found[name] + found["dtau"] @ slope if question == "forward" else found[name] - slope
 
 
-def derivatives_by_graph(
-    structure: Structure, question: str, limit: int | None = None, by_parameters: bool = False
-) -> TracedProgram:
+def derivatives_by_graph(structure: Structure, question: str, limit: int | None, by_parameters: bool) -> TracedProgram:
     return (forward_by_graph if question == "forward" else inverse_by_graph)(structure, limit, by_parameters)
 
 
-def inverse_by_graph(structure: Structure, limit: int | None = None, by_parameters: bool = False) -> TracedProgram:
+def inverse_by_graph(structure: Structure, limit: int | None, by_parameters: bool) -> TracedProgram:
     """Inverse dynamics and its derivatives: tau, dq, dv, da, and dparameters where they are asked for."""
     on = Questions(structure, limit)
     inputs = on.inputs("qdd")
@@ -128,7 +124,7 @@ def inverse_by_graph(structure: Structure, limit: int | None = None, by_paramete
     return traced(on.graph, inputs, found)
 
 
-def forward_by_graph(structure: Structure, limit: int | None = None, by_parameters: bool = False) -> TracedProgram:
+def forward_by_graph(structure: Structure, limit: int | None, by_parameters: bool) -> TracedProgram:
     """Forward dynamics and its derivatives: qdd, dq, dv, dtau, dparameters. Those of inverse dynamics are taken in a graph of
     their own, where accelerations are inputs, and evaluated at the accelerations of this one."""
     on, n = Questions(structure, limit), structure.nv
@@ -158,7 +154,7 @@ def _joined(groups: Mapping[str, Sequence[Any]]) -> list[Any]:
 
 
 def solve(structure: Structure, M: np.ndarray, right: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """M⁻¹ X of every X on the right, on numbers of any kind."""
+    """M⁻¹ X of every X on the right, on generic scalars."""
     L, n = M.copy(), structure.nv
     if structure.coupled:
         relink(factor)(L, np.empty(n, dtype=object), n)

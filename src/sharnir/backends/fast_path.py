@@ -46,13 +46,13 @@ class FastPath(NamedTuple):
     """In the order both expect; the time last."""
 
     def __call__(self, out: np.ndarray | None, *inputs: Any) -> Any:
-        """By whichever of the two applies."""
+        """The result of whichever of the two applies."""
         done = self.single(*inputs) if out is None else None
         return self.batch(out, *inputs) if done is None else done
 
 
 def fast_path(runner: Runner | None, threads: int = 1) -> FastPath:
-    """Of a runner; without one, a fast path that never applies."""
+    """The fast path of a runner; without one, a fast path that never applies."""
     if runner is None:
         return FastPath(_never, _never, ())
     batch: Callable[..., Any] = _never
@@ -149,7 +149,8 @@ def fast_batch(runner: GraphRunner) -> Callable[..., Any]:
             or out.__class__ is not np.ndarray
             or out.dtype is not exact
             or out.shape != (n, *shapes[0])
-            or not _ready(out)
+            or not out.flags.c_contiguous
+            or not out.flags.writeable
         ):
             return None
         else:
@@ -159,7 +160,3 @@ def fast_batch(runner: GraphRunner) -> Callable[..., Any]:
         return found[0] if len(found) == 1 else tuple(found)
 
     return fast
-
-
-def _ready(out: np.ndarray) -> bool:
-    return out.flags.c_contiguous and out.flags.writeable

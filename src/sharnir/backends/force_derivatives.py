@@ -1,4 +1,4 @@
-"""Derivatives of the generalised forces Q of a model's own force elements, on numbers of any kind.
+"""Derivatives of the generalised forces Q of a model's own force elements, on generic scalars.
 
 A force is a function of what it reads of the motion, traced once for every shape of force; its graph is differentiated by what
 it reads. What it reads moves with the columns of A in the world (program "columns"), and what it pushes is felt along them:
@@ -8,7 +8,7 @@ it reads. What it reads moves with the columns of A in the world (program "colum
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ class _Slopes(NamedTuple):
 
 
 class ForceSlopes:
-    """Of all forces of a model: ∂Q/∂q in the tangent and ∂Q/∂v."""
+    """Derivatives of the generalised forces of a model: ∂Q/∂q in the tangent and ∂Q/∂v."""
 
     def __init__(self, structure: Structure) -> None:
         self.structure, self.layout = structure, structure.forces.layout
@@ -45,7 +45,7 @@ class ForceSlopes:
         self.size = sum(len(slopes.pushes) * len(slopes.group.reads) for slopes in self.slopes)
 
     def slopes_of(self, flat: np.ndarray) -> np.ndarray:
-        """(n, size) of numbers of any kind from flat motions (n, …), force by force."""
+        """(n, size) generic scalars from flat motions (n, …), force by force."""
         out: np.ndarray = np.empty((len(flat), self.size), dtype=flat.dtype)
         for n, motion in enumerate(flat.tolist()):
             values: list[Any] = []
@@ -57,7 +57,7 @@ class ForceSlopes:
         return out
 
     def compiled(self, store: Cache) -> Callable[[np.ndarray], np.ndarray]:
-        """The same by machine code, for many states and many forces."""
+        """`slopes_of` by machine code, for many states and many forces."""
         places, at = [], 0
         for group, _, _ in self.slopes:
             n, k = len(group.force), len(group.shape.outputs["push"])
@@ -146,7 +146,7 @@ class ForceSlopes:
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """np.cross for numbers of any kind."""
+    """np.cross for generic scalars."""
     return np.stack([a[..., k - 2] * b[..., k - 1] - a[..., k - 1] * b[..., k - 2] for k in range(3)], axis=-1)
 
 
@@ -178,18 +178,13 @@ def tangent_of_coordinates(structure: Structure, q: np.ndarray) -> np.ndarray:
             continue
         if kind == FREE:
             w, x, y, z = (q[:, at + 3 + k] for k in range(4))
-            for k, row in enumerate(_turned_back(w, x, y, z)):
+            G = cosines_quaternion(w, x, y, z)  # from the axes before to those that the quaternion turns to
+            for k in range(3):
                 for c in range(3):
-                    out[:, at + k, of + c] = row[c]
+                    out[:, at + k, of + c] = G[k + 3 * c]
             at, of = at + 3, of + 3
         for c in range(3):
             rate = quaternion_rate(*(q[:, at + k] for k in range(4)), [float(k == c) for k in range(3)])
             for k in range(4):
                 out[:, at + k, of + c] = rate[k]
     return out
-
-
-def _turned_back(*quaternion: np.ndarray) -> Sequence[Sequence[np.ndarray]]:
-    """Rows of the matrix from the axes that a quaternion turns to those before."""
-    G = cosines_quaternion(*quaternion)
-    return [G[c::3] for c in range(3)]

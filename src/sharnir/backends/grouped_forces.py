@@ -15,7 +15,7 @@ from ..model.forces.layout import WIDTH, Layout
 from ..model.structure import Structure
 from ..programs import FORCE_REPORT
 from .grouped import GroupedCode
-from .runner import Interface, Runner
+from .runner import Interface, Runner, run_by_name
 
 
 class GroupedForces:
@@ -24,7 +24,7 @@ class GroupedForces:
     A motion is given as rows: "t", "q", "v", one for all states or one each; "parameter" where it is not the model's.
     """
 
-    def __init__(self, structure: Structure, bodies: Runner | None, store: Cache | None = None) -> None:
+    def __init__(self, structure: Structure, bodies: Runner | None, store: Cache) -> None:
         """`bodies`: a runner of the program "motion", where forces read poses or velocities of bodies."""
         self.structure, self.table, self.bodies = structure, structure.forces, bodies
         self.code = GroupedCode(self.table.groups, store)
@@ -60,9 +60,7 @@ class GroupedForces:
             if part in rows:
                 flat[:, layout.at[part] : layout.at[part] + layout.sizes[part]] = rows[part].reshape(len(rows[part]), -1)
         if self.bodies is not None and not rows.keys() >= self._of_bodies:
-            found = {part: np.empty((n, layout.sizes[part])) for part in self.bodies.outputs}
-            self.bodies.run(n, [np.ascontiguousarray(rows[name]) for name in self.bodies.inputs], list(found.values()))
-            for part, x in found.items():
+            for part, x in run_by_name(self.bodies, n, rows).items():
                 flat[:, layout.at[part] : layout.at[part] + layout.sizes[part]] = x
         return flat
 
@@ -109,12 +107,12 @@ def finite(arrays: Mapping[str, np.ndarray], runner: Interface) -> list[Native]:
 class ReportRunner(Interface):
     """The program "forces", energies and powers, by groups."""
 
-    def __init__(self, structure: Structure, forces: GroupedForces, only: tuple[str, ...] = ()) -> None:
+    def __init__(self, structure: Structure, forces: GroupedForces, only: tuple[str, ...]) -> None:
         super().__init__(FORCE_REPORT, structure, only=only)
         self.forces = forces
 
     def chain(self, arrays: Mapping[str, np.ndarray], threads: int = 1) -> list[Native]:
-        """Without a check of what went in: a number that is not finite shows in what comes out."""
+        """Energies and powers of one state. Inputs are not checked: a number that is not finite shows in the outputs."""
         found = {name: arrays[name] for name in self.outputs}
         state = {name: arrays[name] for name in ("t", "q", "v", "parameter") if name in arrays}
         return [*self.forces.chain(state, found), *finite(arrays, self)]

@@ -1,4 +1,4 @@
-"""A program as loops, compiled by the dialect's own compiler: models of any size, one state or lanes of them."""
+"""A program as compiled loops, for models of any size, one state or lanes of them; model data that depend on parameters."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from ..dialect.kernels.batch import Batch, run_batch
 from ..dialect.kernels.rows import Copied, Scattered, copy_rows, scatter
 from ..dialect.native import Loop, Native, address, calls
 from ..dialect.storage import allocate, resolve
-from ..kernels.joint_stage import Joints
-from ..kernels.tree import Tree
 from ..model.structure import Structure
 from ..programs import PROGRAMS
 from ..programs.program import Program
@@ -89,10 +87,9 @@ BODIES_OF_A_CALL = 2**18
 
 
 def program_loop(program: Program, lanes: int, store: Cache) -> Loop:
-    """The machine code of a program. The tree and the joints are the same for all lanes."""
+    """The machine code of a program."""
     options = Options(lanes, branches=program.loops_only, vectorize=lanes == 1)
-    groups = (Tree, Joints, program.inputs, program.work, program.outputs)
-    return Loop(program.function, groups, options, shared=2, store=store)
+    return Loop(program.function, program.groups, options, shared=2, store=store)
 
 
 def exact_program(
@@ -110,7 +107,7 @@ def exact_program(
                 own = own._replace(**{name: arrays[name].reshape(x.shape)})
         return own
 
-    loop = Loop(program.function, (Tree, Joints, program.inputs, program.work, program.outputs), PAIRS, shared=2, store=store)
+    loop = Loop(program.function, program.groups, PAIRS, shared=2, store=store)
     data = FilledData(structure, parameters, store)
     work = allocate(program.work, sizes, lanes=2)
     return [*data.natives, loop.bind(*data.groups, bound(program.inputs), work, bound(program.outputs))]
@@ -121,7 +118,7 @@ class LoopRunner(Interface):
 
     def __init__(self, *args: Any, store: Cache | None = None, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._store = store or Cache()
+        self.store = store or Cache()
         check_memory(self.program, self.structure)
         sizes, program = self.program.sizes(self.structure), self.program
         self._input_shapes = {name: resolve(a.shape, sizes) for name, a in program.inputs.__annotations__.items()}
@@ -132,7 +129,7 @@ class LoopRunner(Interface):
 
     def loop(self, lanes: int) -> Loop:
         if lanes not in self._loops:
-            self._loops[lanes] = program_loop(self.program, lanes, self._store)
+            self._loops[lanes] = program_loop(self.program, lanes, self.store)
         return self._loops[lanes]
 
     # --- one state ----------------------------------------------------------------------------------------------------------
@@ -155,18 +152,17 @@ class LoopRunner(Interface):
             out += self._bound_forces(given)
         given.setdefault("load", np.zeros(s.sizes["nf"]))
         x = [np.asarray(given[name]).reshape(shape) for name, shape in self._input_shapes.items()]
-        wanted = {name: at.get(name) for name in self._output_shapes}
-        y = [_reshaped(wanted[name], shape) for name, shape in self._output_shapes.items()]
+        y = [at.get(name, np.empty(shape)).reshape(shape) for name, shape in self._output_shapes.items()]
         work = allocate(self.program.work, self.program.sizes(s))
-        data = FilledData(s, at.get("parameter"), self._store)
+        data = FilledData(s, at.get("parameter"), self.store)
         groups = (*data.groups, self.program.inputs(*x), work, self.program.outputs(*y))
         out += [*data.natives, self.bound(groups, 1, threads)]
         return [*out, *finite(at, self)]
 
     def bound(self, groups: tuple[Any, ...], lanes: int, threads: int) -> Native:
         """The program with these arrays; that of one state shared by threads where this pays."""
-        steps = shared_steps(self.program, self.structure, groups, threads, self._store) if threads > 1 else []
-        return Team(steps, threads, self._store) if steps else self.loop(lanes).bind(*groups)
+        steps = shared_steps(self.program, self.structure, groups, threads, self.store) if threads > 1 else []
+        return Team(steps, threads, self.store) if steps else self.loop(lanes).bind(*groups)
 
     def _bound_forces(self, given: dict[str, Any]) -> list[Native]:
         """The model's own forces, added to the caller's wrenches and joint forces in arrays that replace theirs."""
@@ -179,14 +175,14 @@ class LoopRunner(Interface):
             if name in given:
                 everywhere = np.arange(part.size, dtype=np.int64)
                 own = Scattered(given[name].reshape(-1), everywhere, part)
-                out.append(Loop(scatter, (Scattered,), STEPPING, store=self._store).bind(own))
+                out.append(Loop(scatter, (Scattered,), STEPPING, store=self.store).bind(own))
                 given[name] = part
         given["load"] = parts["tau"]
         return out
 
     @cached_property
     def _forces(self) -> GroupedForces:
-        return grouped_forces(self.structure, self._store)
+        return grouped_forces(self.structure, self.store)
 
     # --- many ---------------------------------------------------------------------------------------------------------------
     def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
@@ -253,9 +249,9 @@ class LoopRunner(Interface):
 
     @cached_property
     def _user(self) -> UserFunctions:
-        key = ("user functions", str(self._store.folder))
+        key = ("user functions", str(self.store.folder))
         if key not in self.structure.cached:
-            self.structure.cached[key] = UserFunctions(self.structure, self._store)
+            self.structure.cached[key] = UserFunctions(self.structure, self.store)
         return self.structure.cached[key]
 
     def _with_forces(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -284,9 +280,9 @@ class _Workspace:
         self.runner, self.lanes = runner, lanes
         sizes = program.sizes(s)
         self.x, work, self.y = (allocate(group, sizes, lanes=lanes) for group in (program.inputs, program.work, program.outputs))
-        self.data = FilledData(s, None, runner._store)
+        self.data = FilledData(s, None, runner.store)
         self.native = runner.bound((*self.data.groups, self.x, work, self.y), lanes, sharing)
-        self._batch = Loop(run_batch, (Batch,), STEPPING, store=runner._store)
+        self._batch = Loop(run_batch, (Batch,), STEPPING, store=runner.store)
 
     def batch(self, x: dict[str, np.ndarray], y: dict[str, np.ndarray], first: int, last: int) -> Native:
         """A call that evaluates the states first … last; outputs not in `y` are discarded."""
@@ -305,8 +301,3 @@ class _Workspace:
         bound = self._batch.bind(Batch(count, calls([self.native]), *lists))
         bound.keep_alive((self, x, y))
         return bound
-
-
-def _reshaped(x: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
-    """The caller's array for an output, or a scratch array."""
-    return np.empty(shape) if x is None else x.reshape(shape)

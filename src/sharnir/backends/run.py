@@ -1,4 +1,4 @@
-"""Run a program on numbers of any kind: the one place where a program meets its arrays."""
+"""Run a program on generic scalars: the one place where a program meets its arrays."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _with_forces(structure: Structure, parts: dict[str, Any], v: Any, dtype: typ
 
 
 def _motion(structure: Structure, parts: dict[str, Any], v: Any, dtype: type, number: Any) -> dict[str, Any]:
-    """What forces read: time, coordinates, speeds and, where needed, poses and velocities of bodies."""
+    """Quantities that forces read: time, coordinates, speeds and, where needed, poses and velocities of bodies."""
     state = {"q": parts["q"], "v": v, "t": parts["t"]}
     motion: dict[str, Any] = state | ({"parameter": parts["parameter"]} if "parameter" in parts else {})
     if structure.forces.kinematic:
@@ -101,7 +101,7 @@ def _motion(structure: Structure, parts: dict[str, Any], v: Any, dtype: type, nu
 
 
 def _data(structure: Structure, parameters: Sequence[Number] | None, dtype: type, number: Callable[[float], Number]) -> Any:
-    """Tree and joints at these parameters, as floats or as numbers of any kind."""
+    """Tree and joints at these parameters, as floats or generic scalars."""
     if dtype is not object:
         return (structure.tree, structure.joints) if parameters is None else structure.data(parameters)
     groups = [_as_numbers(group, number) for group in (structure.tree, structure.joints)]

@@ -1,4 +1,4 @@
-"""What every backend offers: one program of one model, run on one state or on many."""
+"""The interface of every backend, one program of one model run on one state or many; the backend that interprets kernels."""
 
 from __future__ import annotations
 
@@ -42,6 +42,13 @@ def empty_outputs(n: int, shapes: Iterable[tuple[int, ...]]) -> list[np.ndarray]
     return out
 
 
+def run_by_name(runner: Runner, n: int, rows: Mapping[str, np.ndarray], threads: int = 1) -> dict[str, np.ndarray]:
+    """The outputs (n, size) of a runner, from rows by the names of its inputs."""
+    found = {name: np.empty((n, prod(shape))) for name, shape in runner.outputs.items()}
+    runner.run(n, [np.ascontiguousarray(rows[name]) for name in runner.inputs], list(found.values()), threads)
+    return found
+
+
 class Interface:
     """Names and sizes of a program's inputs and outputs, with some inputs fixed and some outputs chosen."""
 
@@ -55,11 +62,6 @@ class Interface:
         self.inputs = {name: size for name, size in sizes.items() if name not in self.constant}
         shapes = output_shapes(program, structure)
         self.outputs = {name: shapes[name] for name in (only or shapes)}
-
-    def row(self, inputs: Sequence[np.ndarray], b: int) -> dict[str, Any]:
-        """The values of state b, constants included."""
-        values: dict[str, Any] = {name: x[b if len(x) > 1 else 0] for name, x in zip(self.inputs, inputs, strict=True)}
-        return {**values, **self.constant}
 
 
 def check_memory(program: Program, structure: Structure) -> None:
@@ -93,7 +95,8 @@ class PythonRunner(Interface):
             work = allocate(self.program.work, self.program.sizes(self.structure))
         with np.errstate(all="ignore"):  # nan and inf are values, not warnings
             for b in range(n):
-                out = run_program(self.program, self.structure, self.row(inputs, b), work=work)
+                values: dict[str, Any] = {name: x[b if len(x) > 1 else 0] for name, x in zip(self.inputs, inputs, strict=True)}
+                out = run_program(self.program, self.structure, {**values, **self.constant}, work=work)
                 for y, name in zip(outputs, self.outputs, strict=True):
                     y[b] = getattr(out, name).ravel()
         self._idle.append(work)

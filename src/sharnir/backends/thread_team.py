@@ -39,7 +39,7 @@ class Team(Native):
         self._helper = Loop(help_leader, (Tasks,), STEPPING, store=store).bind(tasks)
         self._helper.keep_alive(natives)
         bound = leading.bind(tasks)
-        super().__init__(leading.compiled, bound._descriptor.tolist(), (tasks, natives))
+        super().__init__(leading.compiled, bound.descriptor, (tasks, natives))
         self.steps, self.threads, self.store = steps, threads, store
         self._pool: ThreadPoolExecutor | None = None
         self._invited: list[Future[None]] = []
@@ -56,11 +56,19 @@ class Team(Native):
             return
         if pool is not self._pool:  # the first time, or after a fork, which leaves no threads
             self._pool, self._invited = pool, []
-        _dismiss(pool, self)
+        self._dismiss_others(pool)
         missing = self.threads - 1 - sum(not helper.done() for helper in self._invited)
         self._invited = [helper for helper in self._invited if not helper.done()]
         with suppress(RuntimeError):  # the interpreter is shutting down, or has no more threads: then without help
             self._invited += [pool.submit(self._helper) for _ in range(missing)]
+
+    def _dismiss_others(self, pool: ThreadPoolExecutor) -> None:
+        """Threads of the pool that linger at another team leave at once."""
+        found = _latest.get(id(pool))
+        before = found() if found is not None else None
+        if before is not None and before is not self and before._word[PATIENCE] != FOREVER:
+            before._word[PATIENCE] = 0
+        _latest[id(pool)] = ref(self)
 
     @contextmanager
     def present(self) -> Iterator[None]:
@@ -91,16 +99,7 @@ def helped(natives: Sequence[Native]) -> Iterator[None]:
 
 
 _latest: dict[int, ref[Team]] = {}
-"""Of every pool the team that called its threads last."""
-
-
-def _dismiss(pool: ThreadPoolExecutor, team: Team) -> None:
-    """Another team wants the threads of a pool: those that linger at the one before leave at once."""
-    found = _latest.get(id(pool))
-    before = found() if found is not None else None
-    if before is not None and before is not team and before._word[PATIENCE] != FOREVER:
-        before._word[PATIENCE] = 0
-    _latest[id(pool)] = ref(team)
+"""The team that last called the threads of each pool."""
 
 
 def _give_way() -> int:

@@ -1,4 +1,4 @@
-"""The stages of a program bound to arrays, part by part: what threads share where one state of a large model is evaluated."""
+"""One state of a large model shared by threads: the tree divided into parts, the stages of a program bound to each part."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from ..dialect.arithmetic import Options
 from ..dialect.cache import Cache
 from ..dialect.native import Loop, Native
 from ..dialect.storage import allocate
-from ..kernels.joint_stage import Joints
-from ..kernels.tree import Tree
 from ..model.structure import Structure
-from ..programs.kernels.parallel import Part
+from ..programs.kernels.parallel import BodyRanges
 from ..programs.program import Program
 from ..programs.sharing import BODIES, ONCE, SHARING, TRUNK, Sharing, Stage
 from ..types import IntArray
@@ -27,10 +25,10 @@ class Division(NamedTuple):
     trunk: IntArray
     """(n, 2): bodies from the first to before the second, ascending."""
     parts: list[IntArray]
-    """The same of every part, the largest part first."""
+    """Ranges of bodies of every part, the largest part first."""
 
     def time(self, threads: int) -> float:
-        """Of all bodies on so many threads, each taking the next part when it has finished one, relative to one thread."""
+        """Time on so many threads, each taking the next part when it has finished one, relative to one thread."""
         busy, trunk, total = [0] * threads, size_of(self.trunk), 0
         for part in map(size_of, self.parts):
             total += part
@@ -55,7 +53,7 @@ def divide(carrier: IntArray, threads: int) -> Division:
 
 
 def _divide(carrier: IntArray, size: IntArray, limit: int) -> Division:
-    """With no more than so many bodies carried by one body of the trunk."""
+    """The division with at most `limit` bodies carried by one body of the trunk."""
     heavy = size - 1 > limit
     heavy[0] = True
     whole = (carrier == 0) & ~heavy
@@ -144,13 +142,12 @@ def parts_of(stage: Stage, structure: Structure, threads: int) -> list[IntArray]
 def _bound(
     program: Program, stage: Stage, structure: Structure, groups: tuple[Any, ...], parts: list[IntArray], store: Cache
 ) -> list[Native]:
-    declared = (Tree, Joints, program.inputs, program.work, program.outputs, Part)
-    loop = Loop(stage.function, declared, Options(1, vectorize=True), shared=2, store=store)
+    loop = Loop(stage.function, (*program.groups, BodyRanges), Options(1, vectorize=True), shared=2, store=store)
     tree, joints, x, work, y = groups
     out = []
     for rows in parts:
         own = allocate_own(program.work, work, stage.own, program.sizes(structure))
-        out.append(loop.bind(tree, joints, x, own, y, Part(rows)))
+        out.append(loop.bind(tree, joints, x, own, y, BodyRanges(rows)))
     return out
 
 

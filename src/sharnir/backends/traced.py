@@ -1,4 +1,4 @@
-"""A program as an expression graph, specialised to one model: constants folded, zeros gone, equal parts shared."""
+"""A program as an expression graph specialised to one model, constants folded and equal parts shared; graphs interpreted."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def trace_program(
 
 # --- A graph evaluated node by node on floats: what `backend="python"` runs where a question is a graph and no program
 class GraphInterpreter:
-    """One graph, run like any other `Runner`. `outputs`: their shapes, where they are not just rows."""
+    """One graph, run like any other `Runner`. `outputs`: their shapes."""
 
-    def __init__(self, traced: TracedProgram, outputs: Mapping[str, tuple[int, ...]] | None = None) -> None:
+    def __init__(self, traced: TracedProgram, outputs: Mapping[str, tuple[int, ...]]) -> None:
         self.traced = traced
         self.inputs = {name: len(symbols) for name, symbols in traced.inputs.items()}
-        self.outputs = dict(outputs or {name: (len(x),) for name, x in traced.outputs.items()})
+        self.outputs = dict(outputs)
         symbols = [x for group in traced.inputs.values() for x in group]
         self._expression = Expression(traced.graph, symbols, [x for name in self.outputs for x in traced.outputs[name]])
 

@@ -21,7 +21,7 @@ from .grouped import GroupedCode
 class UserFunctions:
     """Values of all of them, `drive` (nd, 3) and `given` (ng,), from q, v, t and the parameters."""
 
-    def __init__(self, structure: Structure, store: Cache | None = None) -> None:
+    def __init__(self, structure: Structure, store: Cache) -> None:
         s = self.structure = structure
         self.size, self.n_drive = 3 * len(s.drives) + s.sizes["ng"], 3 * len(s.drives)
         found: dict[Form, list[tuple[list[int], list[float], list[int]]]] = {}

@@ -16,7 +16,7 @@ from typing import Any
 
 from .sincos import sines_and_cosines
 from .text import Writer, double
-from .values import Complex, Flag, Integer, Number, is_integer, is_known
+from .values import Complex, Flag, Integer, Number, as_complex, is_integer, is_known
 
 RELAXED = "contract nsz arcp reassoc"
 """No nnan, no ninf: a nan in a lane must come out as a nan in that lane."""
@@ -30,7 +30,7 @@ class Mismatch(Exception):
 class Options:
     lanes: int = 1
     exact: bool = False
-    """As written, bit by bit."""
+    """Evaluate as written, bit by bit."""
     branches: bool = False
     """Whether branches may depend on numbers, those that are the same for all lanes; and abs, min, max and powers exist."""
     inline: int = 300
@@ -44,7 +44,7 @@ class Options:
 
 
 STEPPING = Options(exact=True, branches=True, inline=60)
-"""For code that branches on numbers and calls other code: bit for bit the interpreter, quick to compile."""
+"""Options of code that branches on numbers and calls other code: bit for bit the interpreter, quick to compile."""
 
 
 def side_by_side(lanes: int) -> Options:
@@ -211,8 +211,8 @@ class Arithmetic:
         return Number(self.pure(f"fneg {self.w.T if x.wide else 'double'} {x.name}"), x.wide)
 
     def _complex(self, op: type, a: Any, b: Any) -> Complex:
-        """As Python has it; division after Smith, as NumPy has it."""
-        a, b = (x if isinstance(x, Complex) else Complex(x, 0.0) for x in (a, b))
+        """Complex arithmetic of Python; division after Smith, as in NumPy."""
+        a, b = as_complex(a), as_complex(b)
         do = self.binary
         if op in (ast.Add, ast.Sub):
             return Complex(do(op, a.re, b.re), do(op, a.im, b.im))
@@ -241,7 +241,7 @@ class Arithmetic:
         if is_known(a) and is_known(b):
             return known(a, b)
         if isinstance(a, Complex) or isinstance(b, Complex):
-            a, b = (x if isinstance(x, Complex) else Complex(x, 0.0) for x in (a, b))
+            a, b = as_complex(a), as_complex(b)
             if op not in (ast.Eq, ast.NotEq):
                 raise Mismatch("complex numbers are equal or not; neither is less")
             parts = self.compare(op, a.re, b.re), self.compare(op, a.im, b.im)
@@ -294,7 +294,7 @@ class Arithmetic:
         if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
             return tuple(self.choose(condition, x, y) for x, y in zip(a, b, strict=True))
         if isinstance(a, Complex) or isinstance(b, Complex):
-            a, b = (x if isinstance(x, Complex) else Complex(x, 0.0) for x in (a, b))
+            a, b = as_complex(a), as_complex(b)
             return Complex(self.choose(condition, a.re, b.re), self.choose(condition, a.im, b.im))
         if is_integer(a) and is_integer(b) and not condition.wide:
             return Integer(self.pure(f"select i1 {condition.name}, i64 {self.integer(a)}, i64 {self.integer(b)}"))

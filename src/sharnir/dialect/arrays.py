@@ -6,11 +6,15 @@
 A shape is made of numbers and of names; the names get their values where the arrays are allocated ("n+1" is one more than n).
 """
 
+from collections import namedtuple
+from typing import Any
+
 
 class Array:
     """Array["nb1", 3] is the annotation of an array of floats with that shape; it is only read, never enforced."""
 
     shape: tuple[int | str, ...] = ()
+    dtype: Any = float
 
     def __class_getitem__(cls, shape: int | str | tuple[int | str, ...]) -> type:
         return type("Array", (cls,), {"shape": shape if isinstance(shape, tuple) else (shape,)})
@@ -26,3 +30,10 @@ class ComplexArray(Array):
     """An array of complex numbers: for the complex half of an implicit method."""
 
     dtype = complex
+
+
+def group(**parts: type) -> Any:
+    """A group of arrays and of other groups that is put together where its parts are known."""
+    made: Any = namedtuple("group", parts)  # type: ignore[misc]
+    made.__annotations__ = parts
+    return made

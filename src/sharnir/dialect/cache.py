@@ -22,11 +22,11 @@ from ..errors import SharnirError
 from .trust import home_less, own_folder, read_own, why_not
 
 LIMIT_MB = 1000
-"""How large the cache may grow, in megabytes, where $SHARNIR_CACHE_MB does not say otherwise."""
+"""Largest size of the cache in megabytes, unless $SHARNIR_CACHE_MB is set."""
 SHARE_KEPT = 0.75
-"""How much of the limit remains after a removal: the next one should not follow at once."""
+"""Share of the limit that remains after a removal: the next one should not follow at once."""
 SHARE_UNCHECKED = 1 / 16
-"""How much of the limit a process may write before it measures the folder again."""
+"""Share of the limit that a process may write before it measures the folder again."""
 DERIVED = ("llvm", "choice")
 """The subfolders whose content can be made again: they are bounded and cleared. The calibration is in another one."""
 NOWHERE = Path(os.devnull)
@@ -185,7 +185,7 @@ def _remove(path: str) -> None:
 
 
 def _checksum(kind: str, key: str, body: bytes) -> bytes:
-    """Of the name too: code under the name of other code is not run."""
+    """Checksum of name and content: code under the name of other code is not run."""
     h = hashlib.sha256(f"{kind}/{key}\0".encode())
     h.update(body)
     return h.digest()

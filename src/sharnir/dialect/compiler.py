@@ -17,7 +17,7 @@ from .double_double_code import PairArithmetic, PairWriter, prelude
 from .frame import Frame
 from .names import weight
 from .sincos import UNLIKELY
-from .source import closure, refuse
+from .source import closure, refuse, with_bound
 from .storage import descriptor_length
 from .text import Writer, double
 from .values import (
@@ -122,18 +122,19 @@ def returned_type(leaves: Sequence[tuple[str, str]]) -> str:
 
 # --- compiler
 def compile_module(entry: Any, groups: Sequence[Any], options: Options, shared: int = 0) -> str:
-    """The LLVM assembly of a function and all it calls. `groups`: the declared NamedTuples of its arguments, of which the
-    first `shared` are the same for all lanes."""
+    """The LLVM assembly of a function and all it calls. `groups`: the declared NamedTuples of its arguments behind functions that
+    are bound to it, of which the first `shared` are the same for all lanes."""
     unit = Unit(options)
     function = Function(unit, "f", ["ptr noalias %list"])
     args, at = [], 1
     for k, group in enumerate(groups):
         args.append(GroupValue(group, "%list", at, k < shared))
         at += descriptor_length(group)
-    result = Frame(function, entry, args).run()
+    text, *bound = with_bound(entry)
+    result = Frame(function, text, [*bound, *args]).run()
     if result is not None:
         if not is_integer(result):
-            raise DialectError(f"{entry.__code__.co_filename}: {entry.__name__!r} must return an integer or nothing")
+            raise DialectError(f"{text.__code__.co_filename}: {text.__name__!r} must return an integer or nothing")
         function.w.line(f"store i64 {function.a.integer(result)}, ptr %list")
     function.w.line("ret void")
     return unit.text([function.text("void")])
@@ -143,11 +144,11 @@ class Unit:
     """A module: what its functions share."""
 
     def __init__(self, options: Options, prefix: str = "") -> None:
-        """`prefix`: of the names of its functions and tables, where it becomes part of another module."""
+        """`prefix` begins the names of its functions and tables where it becomes part of another module."""
         self.options, self.prefix = options, prefix
         self.declarations: set[str] = set()
         self.operations: set[str] = set()
-        """Of double-double numbers, where there are any."""
+        """Operations on double-double numbers that the module calls."""
         self._kept: dict[Any, tuple[str, Any]] = {}
         self._texts: list[str] = []
         self._tables: dict[tuple[str, ...], str] = {}
@@ -157,7 +158,7 @@ class Unit:
         return "\n".join([*sorted(self.declarations), *pairs, *self.body(functions), UNLIKELY, *_TYPES, ""])
 
     def body(self, functions: list[str]) -> list[str]:
-        """Without declarations and types: tables, the functions that were outlined, and these."""
+        """The module without declarations and types: tables, the functions that were outlined, and these."""
         tables = [
             f"{name} = private unnamed_addr constant [{len(x)} x double] [{', '.join(f'double {k}' for k in x)}]"
             for x, name in self._tables.items()
@@ -230,7 +231,7 @@ class Function:
         for other, part in group.declared.__annotations__.items():
             if other == name:
                 break
-            at += _length(part)
+            at += descriptor_length(part)
         if not issubclass(part, Array):
             return GroupValue(part, group.base, at, group.shared)
         if (group.base, at) not in self._fields:
@@ -239,7 +240,7 @@ class Function:
             address = self._word(group.base, at)
             self._first.append(f"  {pointer} = inttoptr i64 {address} to ptr")
             kinds = {"int64": INTEGERS, complex: COMPLEX, float: SHARED if group.shared else NUMBERS}
-            self._fields[group.base, at] = ArrayValue(pointer, tuple(shape), kinds[getattr(part, "dtype", float)])
+            self._fields[group.base, at] = ArrayValue(pointer, tuple(shape), kinds[part.dtype])
         return self._fields[group.base, at]
 
     def call(self, callee: Any, args: Sequence[Any], node: ast.Call, caller: Any) -> Any:
@@ -283,7 +284,7 @@ class Function:
 
 
 def _writer(unit: Unit) -> tuple[Writer, Arithmetic]:
-    """In the arithmetic of a module."""
+    """A writer, and the arithmetic of a module on it."""
     if not unit.options.pairs:
         w = Writer(unit.options.lanes)
         w.declarations = unit.declarations
@@ -307,7 +308,3 @@ def _is_value(result: Any) -> bool:
     if isinstance(result, tuple):
         return all(map(_is_value, result))
     return not isinstance(result, (ArrayValue, GroupValue))
-
-
-def _length(part: Any) -> int:
-    return 1 + len(part.shape) if issubclass(part, Array) else descriptor_length(part)

@@ -18,7 +18,7 @@ from .values import Complex, Flag, Number, is_integer, is_known
 
 PAIR = "<2 x double>"
 PAIRS = Options(lanes=2, branches=True, pairs=True)
-"""For loops in double-double: arrays have one more axis, of two."""
+"""Options of loops in double-double: arrays have one more axis, of two."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ OPERATIONS = {
     "floor": Pairwise(dd.whole, 1, ("floor",)),
     "mod": Pairwise(dd.rest, 2, ("fmod",)),
 }
-"""By their names in expression graphs, where `select` needs no function; and "sincos", both at once."""
+"""Operations by their names in expression graphs, where `select` needs no function; and "sincos", both at once."""
 
 _RETURNED = {"less": "i1", "less_equal": "i1", "sincos": f"{{ {PAIR}, {PAIR} }}"}
 
@@ -98,7 +98,7 @@ class PairWriter(Writer):
 
 
 class PairArithmetic(Arithmetic):
-    """Of loops. Every number is a pair; those that all lanes share, doubles, become pairs where they meet another."""
+    """Arithmetic of loops. Every number is a pair; doubles that all lanes share become pairs where they meet one."""
 
     w: PairWriter
 

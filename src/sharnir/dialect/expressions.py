@@ -258,7 +258,7 @@ class Expressions:
         return Integer(name) if isinstance(x, Integer) else Number(name, self.w.lanes > 1)
 
     def _aside(self, work: Callable[[], Any]) -> _Aside:
-        """What `work` writes, collected under a label of its own, and what it returns."""
+        """The instructions that `work` writes, collected under a label of their own, and its result."""
         w = self.w
         lines, here, first = w.lines, w.here, w.label()
         w.lines, w.here = [], first
@@ -275,7 +275,7 @@ class Expressions:
         self.w.here = aside.last
 
     def condition(self, node: ast.expr, where: str) -> Any:
-        """What a branch depends on: integers, or numbers where that is allowed."""
+        """The condition of a branch: made of integers, or of numbers where that is allowed."""
         found = self.a.truth(self.value(node))
         if isinstance(found, Flag) and (found.wide or (found.of_numbers and not self.a.options.branches)):
             remedy = "use select" if where == "a branch" else "its bounds are integers"

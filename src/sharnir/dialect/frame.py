@@ -29,7 +29,7 @@ class _OpenLoop:
     at_entry: dict[str, Any]
     left: list[dict[str, Any]]
     reads: set[tuple[str, int]]
-    """Of the code around it."""
+    """Names that the code around it has read."""
 
 
 class Frame(Names):
@@ -177,7 +177,7 @@ class Frame(Names):
         return True
 
     def _dead(self) -> None:
-        """What follows in this list of statements is unreachable."""
+        """Mark the rest of this list of statements as unreachable."""
         self.w.block("dead")
         self.w.lines.pop()
 
@@ -209,7 +209,7 @@ class Frame(Names):
         return self._loops[-1]
 
     def _leave(self, loop: _OpenLoop, node: ast.AST) -> None:
-        """What a name is bound to must not depend on the number of iterations, where it is used afterwards."""
+        """Close a loop. The binding of a name that is used afterwards must not depend on the number of iterations."""
         self._loops.pop()
         for name, now in list(self.names.items()):
             first = loop.at_entry.get(name, now)

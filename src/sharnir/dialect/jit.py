@@ -34,7 +34,7 @@ LEVELS = {
     "x86-64-v3": "avx avx2 bmi bmi2 f16c fma lzcnt movbe",
     "x86-64-v4": "avx512bw avx512cd avx512dq avx512f avx512vl",
 }
-"""What $SHARNIR_CPU may name, and the features of each beyond the one before."""
+"""Values of $SHARNIR_CPU, and the features of each beyond the one before."""
 
 POLL = 0.2
 """Seconds between two looks whether the work is still wanted."""
@@ -99,24 +99,24 @@ def host_lanes() -> int:
 
 @once
 def host() -> str:
-    """What machine code depends on besides its text."""
+    """Everything that machine code depends on besides its text."""
     return "|".join([llvmlite.__version__, str(llvm.llvm_version_info), *processor()])
 
 
 class Compiled:
     """A function in machine code; keeps alive what it lives in."""
 
-    def __init__(self, code: bytes, name: str = "f") -> None:
+    def __init__(self, code: bytes) -> None:
         self.size = len(code)
         """Bytes of the object file."""
         self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine())
         self.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self.engine.finalize_object()
-        self.address = self.engine.get_function_address(name)
+        self.address = self.engine.get_function_address("f")
         self.call = CALLBACK(self.address)
         """Called with the address of the argument list; lets other threads run meanwhile."""
         self.call_with_gil = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(self.address)
-        """The same without releasing the GIL: for single states."""
+        """The same call without releasing the GIL: for single states."""
 
 
 def compile_text(text: str, store: Cache, quick: bool = False) -> Compiled:
@@ -145,8 +145,8 @@ _in_use: WeakValueDictionary[tuple[str, str], Compiled] = WeakValueDictionary()
 
 
 def in_background(work: Callable[[], bytes], long: bool) -> bytes:
-    """work(), where it is long on a thread of its own: LLVM does not hear Ctrl-C, who waits for it does, and a process ends
-    without it."""
+    """work(), where it is long on a thread of its own: Ctrl-C stops the wait, not LLVM, and the process ends without waiting
+    for it."""
     if not long:
         return work()
     done: Future[bytes] = Future()
@@ -167,7 +167,7 @@ def in_background(work: Callable[[], bytes], long: bool) -> bytes:
 
 @atexit.register
 def _leave() -> None:
-    """LLVM cannot be stopped, and aborts where its library is taken down while it is at work on what nobody waits for."""
+    """LLVM cannot be stopped, and aborts where its library is taken down while a compilation is abandoned."""
     at_work = [thread for thread in threading.enumerate() if thread.name == COMPILING]
     libc = ctypes.CDLL(None) if at_work and sys.platform == "linux" else None
     if libc is not None and hasattr(libc, "on_exit"):  # glibc: before anything is taken down, with the exit code of the process

@@ -1,4 +1,4 @@
-"""Which names of a function can be bound to values outright, without a place in memory. Read off its syntax once."""
+"""Names of a function: those bound to values without a place in memory, those assigned; and the size of a function."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def weight(function: Any) -> int:
 
 
 def nodes_in(body: list[ast.stmt], function: Any) -> int:
-    """The same of some statements of a function."""
+    """Size of some statements of a function, calls inlined."""
     total = 0
     for node in (node for statement in body for node in ast.walk(statement)):
         total += isinstance(node, (ast.expr, ast.stmt))

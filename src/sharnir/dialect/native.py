@@ -18,7 +18,7 @@ from .arrays import Array
 from .cache import Cache
 from .compiler import compile_module
 from .jit import CALLBACK, Compiled, compile_cached
-from .source import texts
+from .source import texts, with_bound
 
 
 class Native:
@@ -31,11 +31,11 @@ class Native:
         self._call = code.call
         self._alive = (code, alive)
         self.arrays = alive
-        """What it is bound to."""
+        """The groups of arrays it is bound to."""
         self.address: int = code.address
-        """Of the function."""
+        """Address of the function."""
         self.place: int = self._descriptor.ctypes.data
-        """Of its list."""
+        """Address of its list."""
         self.call_with_gil: Callable[[], None] = partial(getattr(code, "call_with_gil", code.call), self.place)
         """The call without releasing the GIL, for what takes microseconds. Does not keep this object alive."""
 
@@ -52,7 +52,7 @@ class Native:
 
     @property
     def status(self) -> int:
-        """What a function of the dialect returned."""
+        """The integer that a function of the dialect returned."""
         return int(self._descriptor[0])
 
 
@@ -102,16 +102,15 @@ class Loop:
     def compiled(self) -> Compiled:
         key = (self.entry, self.groups, self.options, self.shared, str(self._store.folder))
         if key not in _loaded:
-            declared = [str(_layout(group)) for group in self.groups]
-            depends_on = (*texts(self.entry), self.entry.__qualname__, repr(self.options), str(self.shared), *declared)
-            _loaded[key] = compile_cached(depends_on, self._text, self._store, vectorize=self.options.vectorize)
+            declared = [str([(x.shape, str(x.dtype)) for x in _declared(group)]) for group in self.groups]
+            names = [function.__qualname__ for function in with_bound(self.entry)]
+            depends_on = (*texts(self.entry), *names, repr(self.options), str(self.shared), *declared)
+            text = partial(compile_module, self.entry, self.groups, self.options, self.shared)
+            _loaded[key] = compile_cached(depends_on, text, self._store, vectorize=self.options.vectorize)
         return _loaded[key]
 
-    def _text(self) -> str:
-        return compile_module(self.entry, self.groups, self.options, self.shared)
-
     def bind(self, *groups: Any) -> Native:
-        """With these arrays. An axis for the lanes comes last and is no part of the shape."""
+        """The function bound to these arrays. An axis for the lanes comes last and is no part of the shape."""
         descriptor = [0]
         for declared, group in zip(self.groups, groups, strict=True):
             for kind, x in zip(_declared(declared), flat(group), strict=True):
@@ -119,12 +118,8 @@ class Loop:
         return Native(self.compiled, descriptor, groups)
 
     def bind_like(self, other: Native) -> Native:
-        """To the arrays of another, which a loop over the same groups is bound to."""
+        """The function bound to the arrays of another one, a loop over the same groups."""
         return Native(self.compiled, other.descriptor, other.arrays)
 
 
 _loaded: dict[Any, Compiled] = {}
-
-
-def _layout(group: Any) -> Any:
-    return [(x.shape, str(getattr(x, "dtype", float))) for x in _declared(group)]

@@ -76,7 +76,7 @@ def _form(node: ast.AST, numbers: bool) -> Iterator[Problem]:
 
 
 def _special(node: ast.AST, numbers: bool) -> str:
-    """What is wrong with a node by itself, nothing where it is right."""
+    """The rule that a node by itself breaks; empty where it breaks none."""
     match node:
         case ast.Constant(value=value) if type(value) not in (int, float) and not (numbers and isinstance(value, bool)):
             what = "a string" if isinstance(value, (str, bytes)) else repr(value)
@@ -118,7 +118,7 @@ def _docstring(node: ast.stmt) -> bool:
 
 # --- modules ------------------------------------------------------------------------------------------------------------------
 def check(path: Path | str) -> list[str]:
-    """What breaks the form of the dialect in one file, as `file:line: what`; nothing for a clean one."""
+    """Violations of the form of the dialect in one file, as `file:line: what`; none for a clean one."""
     path = Path(path)
     module = ast.parse(path.read_text(encoding="utf-8"))
     numbers = bool({*path.resolve().parts[-3:]} & BRANCHES_ON_NUMBERS)
@@ -153,7 +153,7 @@ def _top_level(node: ast.stmt, numbers: bool) -> Iterator[Problem]:
 
 
 _TABLES = ("_A", "_B", "_C", "_D", "_E", "_SIZES", "_TABLEAU")
-"""Coefficients of a method, for the Python side that fills its arrays; compiled code refuses to read them."""
+"""Suffixes of coefficients of a method, which the Python side copies into arrays; compiled code refuses to read them."""
 
 
 def _group(node: ast.ClassDef) -> Iterator[Problem]:
@@ -189,7 +189,7 @@ def _constant(x: ast.expr) -> bool:
 
 
 def check_all(*places: Path | str) -> list[str]:
-    """The same for files, and for all files of folders."""
+    """Violations in files, and in all files of folders."""
     files = [file for place in map(Path, places) for file in ([place] if place.is_file() else sorted(place.glob("*.py")))]
     return [message for file in files if file.name not in NOT_OF_THE_DIALECT for message in check(file)]
 

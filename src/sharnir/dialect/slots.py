@@ -18,6 +18,7 @@ from .values import (
     Flag,
     Integer,
     Number,
+    as_complex,
     describe,
     is_integer,
     is_known,
@@ -79,7 +80,7 @@ class Names(Expressions):
             for part, x in zip(slot, value, strict=True):
                 self.write(part, x)
         elif isinstance(slot, Complex):
-            value = value if isinstance(value, Complex) else Complex(value, 0.0)
+            value = as_complex(value)
             self.write(slot.re, value.re)
             self.write(slot.im, value.im)
         elif slot.kind != NUMBER:
@@ -126,7 +127,7 @@ class Names(Expressions):
                 raise Mismatch(f"{describe(value)} for an array of integers")
             self.w.line(f"store i64 {self.a.integer(value)}, ptr {place}{self.unit.tag(array.kind)}")
         elif array.kind == COMPLEX:
-            value = value if isinstance(value, Complex) else Complex(value, 0.0)
+            value = as_complex(value)
             second = self.w.let(f"getelementptr inbounds {self.w.T}, ptr {place}, i64 1")
             self.w.line(f"store {self.w.T} {self.a.number(value.re)}, ptr {place}, align 8")
             self.w.line(f"store {self.w.T} {self.a.number(value.im)}, ptr {second}, align 8")

@@ -1,11 +1,11 @@
-"""From a Python function to its syntax tree, and where a line of it stands; which functions call which."""
+"""The syntax tree of a Python function, the place of its lines, and the functions it calls."""
 
 from __future__ import annotations
 
 import ast
 import sys
 import types
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,11 @@ def refuse(function: Any, node: ast.AST, rule: str) -> DialectError:
 def _module_functions(path: str) -> dict[str, ast.FunctionDef]:
     tree = ast.parse(Path(path).read_text(encoding="utf-8"))
     return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def with_bound(entry: Any) -> tuple[Any, ...]:
+    """A function, and the functions that `functools.partial` binds to its first parameters."""
+    return (entry.func, *entry.args) if isinstance(entry, partial) else (entry,)
 
 
 def syntax(function: Any) -> ast.FunctionDef:
@@ -67,7 +72,8 @@ def closure(function: Any) -> tuple[types.FunctionType, ...]:
         del found[id(f)]  # to the end
         found[id(f)] = f
 
-    visit(function)
+    for f in reversed(with_bound(function)):
+        visit(f)
     return tuple(found.values())
 
 

@@ -33,7 +33,7 @@ def allocate(group: Any, sizes: Mapping[str, int], make: Callable[[tuple[int, ..
     """
     if not issubclass(group, Array):
         return group(*[allocate(part, sizes, make, lanes) for part in group.__annotations__.values()])
-    shape, dtype = resolve(group.shape, sizes), getattr(group, "dtype", float)
+    shape, dtype = resolve(group.shape, sizes), group.dtype
     if dtype == "int64":
         return np.zeros(shape, dtype=np.int64)
     if make is not None:
@@ -65,7 +65,7 @@ def allocate_together(groups: Sequence[Any], sizes: Mapping[str, int]) -> tuple[
         if not issubclass(group, Array):
             return group(*[view(part) for part in group.__annotations__.values()])
         start, at = at, at + _numbers(group, sizes)
-        return block[start:at].view(getattr(group, "dtype", float)).reshape(resolve(group.shape, sizes))
+        return block[start:at].view(group.dtype).reshape(resolve(group.shape, sizes))
 
     return block, tuple([view(group) for group in groups])
 
@@ -73,11 +73,12 @@ def allocate_together(groups: Sequence[Any], sizes: Mapping[str, int]) -> tuple[
 def _numbers(group: Any, sizes: Mapping[str, int]) -> int:
     """Floats in a group."""
     if issubclass(group, Array):
-        return prod(resolve(group.shape, sizes)) * (2 if getattr(group, "dtype", float) is complex else 1)
+        return prod(resolve(group.shape, sizes)) * (2 if group.dtype is complex else 1)
     return sum(_numbers(part, sizes) for part in group.__annotations__.values())
 
 
-def descriptor_length(group: Any) -> int:
-    """How many integers say where the arrays of a group are: for each its address and its shape."""
-    parts = group.__annotations__.values()
-    return sum(1 + len(part.shape) if issubclass(part, Array) else descriptor_length(part) for part in parts)
+def descriptor_length(declared: Any) -> int:
+    """How many integers say where an array is, or the arrays of a group: for each its address and its shape."""
+    if issubclass(declared, Array):
+        return 1 + len(declared.shape)
+    return sum(map(descriptor_length, declared.__annotations__.values()))

@@ -64,7 +64,7 @@ class Writer:
         return self.call("fma", a, b, c)
 
     def transposed(self, rows: list[str]) -> list[str]:
-        """As many vectors as they have elements: rows become columns. Squares of 1, 2, 4 … are swapped across the diagonal."""
+        """Rows of a square as columns. Squares of 1, 2, 4 … are swapped across the diagonal."""
         rows, n = list(rows), self.lanes
         step = 1
         while step < n:

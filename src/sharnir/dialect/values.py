@@ -1,4 +1,4 @@
-"""What an expression of the dialect is while it is compiled.
+"""Values of expressions of the dialect while they are compiled.
 
 Python's own ints, floats, bools, functions and tuples of values stand for themselves: they are known. The rest is here,
 each with the name of the LLVM value that holds it.
@@ -47,7 +47,7 @@ class Complex:
 class ArrayValue:
     pointer: str
     shape: tuple[Any, ...]
-    """Of known ints and Integers."""
+    """Known ints and Integers."""
     kind: str
 
 
@@ -59,6 +59,10 @@ class GroupValue:
     base: str
     at: int
     shared: bool
+
+
+def as_complex(x: Any) -> Complex:
+    return x if isinstance(x, Complex) else Complex(x, 0.0)
 
 
 def is_known(x: Any) -> bool:
@@ -75,7 +79,7 @@ def is_number(x: Any) -> bool:
 
 
 def describe(x: Any) -> str:
-    """For messages."""
+    """A value in the words of messages."""
     if isinstance(x, tuple):
         return f"a tuple of {len(x)}"
     if isinstance(x, (bool, Flag)):

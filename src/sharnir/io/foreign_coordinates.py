@@ -22,7 +22,7 @@ from ..errors import StateError
 from ..model.joints import Free, Joint
 from ..model.model import Model
 from ..types import FloatArray, State, real_array
-from .foreign_joints import ANGLE, PLANAR, Package, joint_pairs, mujoco_package, pinocchio_package
+from .foreign_joints import ANGLE, PLANAR, Package, joint_pairs, mujoco_package, pinocchio_package, size_of
 
 
 @overload
@@ -107,8 +107,8 @@ def _to(model: Model, package: Package, q: State, v: State, t: float) -> FloatAr
         x, u = own.ratio * x + own.offset, None if u is None else own.ratio * u
         if package.linear_in_world and isinstance(own.type, Free) and u is not None:
             u = np.concatenate([rotated(unit(x[..., 3:]), u[..., :3]), u[..., 3:]], axis=-1)
-        with_sine = own.size != theirs.size and theirs.size in (ANGLE, PLANAR)
-        if with_sine and theirs.size == PLANAR and u is not None:
+        with_sine = size_of(own) != size_of(theirs) and size_of(theirs) in (ANGLE, PLANAR)
+        if with_sine and size_of(theirs) == PLANAR and u is not None:
             u = _turned(u, -x[..., 2])
         if with_sine:
             x = np.concatenate([x[..., :-1], np.cos(x[..., -1:]), np.sin(x[..., -1:])], axis=-1)
@@ -128,10 +128,10 @@ def _from(model: Model, package: Package, q: Any, v: Any, names: tuple[str, str]
         x, u = rows[..., theirs.q], None if speeds is None else speeds[..., theirs.v]
         if package.scalar_last:
             x = _reordered(own.type, x, 1)
-        with_sine = own.size != theirs.size
+        with_sine = size_of(own) != size_of(theirs)
         if with_sine:
             x = np.concatenate([x[..., :-2], np.arctan2(x[..., -1:], x[..., -2:-1])], axis=-1)
-        if with_sine and theirs.size == PLANAR and u is not None:
+        if with_sine and size_of(theirs) == PLANAR and u is not None:
             u = _turned(u, x[..., 2])
         if package.linear_in_world and isinstance(own.type, Free) and u is not None:
             u = np.concatenate([rotated(conjugate(unit(x[..., 3:])), u[..., :3]), u[..., 3:]], axis=-1)

@@ -1,4 +1,4 @@
-"""Which joint of Pinocchio or MuJoCo is which of ours, by names. Their models are read by attributes: neither is imported."""
+"""Joints of Pinocchio and MuJoCo matched with ours by name. Their models are read by attributes: neither is imported."""
 
 from __future__ import annotations
 
@@ -25,10 +25,6 @@ class Theirs(NamedTuple):
     q: slice
     v: slice
 
-    @property
-    def size(self) -> tuple[int, int]:
-        return self.q.stop - self.q.start, self.v.stop - self.v.start
-
 
 class Ours(NamedTuple):
     """A joint of ours, or a part of a compound one: x = ratio · q + offset, or what drives it."""
@@ -42,9 +38,10 @@ class Ours(NamedTuple):
     follows: bool = False
     drive: Expression | None = None
 
-    @property
-    def size(self) -> tuple[int, int]:
-        return self.q.stop - self.q.start, self.v.stop - self.v.start
+
+def size_of(joint: Theirs | Ours) -> tuple[int, int]:
+    """Numbers of coordinates and speeds."""
+    return joint.q.stop - joint.q.start, joint.v.stop - joint.v.start
 
 
 class Package(NamedTuple):
@@ -57,7 +54,7 @@ class Package(NamedTuple):
     scalar_last: bool
     """Quaternions are x y z w."""
     linear_in_world: bool
-    """So is the velocity of a free joint."""
+    """The linear velocity of a free joint is in the axes of the world."""
 
 
 def pinocchio_package(m: Any) -> Package:
@@ -78,7 +75,7 @@ def mujoco_package(m: Any) -> Package:
 
 
 def _mujoco_names(m: Any) -> list[str]:
-    """As our reader of MJCF names them."""
+    """The names that our reader of MJCF gives them."""
     names: list[str] = []
     for body in range(m.nbody):
         ids = range(int(m.body_jntadr[body]), int(m.body_jntadr[body]) + int(m.body_jntnum[body]))
@@ -119,7 +116,7 @@ def joint_pairs(model: Model, package: Package) -> list[tuple[Ours, Theirs]]:
     bases = [own for found in there.values() for own in found if isinstance(own.type, Free) and own.name not in names]
     pairs = []
     for theirs in package.joints:
-        found = there.get(theirs.name) or (bases if theirs.size == (7, 6) and len(bases) == 1 else [])
+        found = there.get(theirs.name) or (bases if size_of(theirs) == (7, 6) and len(bases) == 1 else [])
         if not found:
             raise ModelError(
                 f"{package.name} has a joint that model {model.name!r} has not: {no_such('joint', theirs.name, there)}"
@@ -135,14 +132,15 @@ def joint_pairs(model: Model, package: Package) -> list[tuple[Ours, Theirs]]:
 
 
 def _fitting(found: list[Ours], theirs: Theirs, package: Package) -> Ours:
-    """Of a joint and a part of that name, the one with as many coordinates as theirs."""
+    """The joint or part, of those with one name, that has as many coordinates as theirs."""
+    wanted = size_of(theirs)
     for own in found:
-        size = own.size
-        if theirs.size in (size, {(1, 1): ANGLE, (3, 3): PLANAR}.get(size)):
+        size = size_of(own)
+        if wanted in (size, {(1, 1): ANGLE, (3, 3): PLANAR}.get(size)):
             return own
-        if size == (0, 0) and own.drive is not None and theirs.size in ((1, 1), ANGLE):
+        if size == (0, 0) and own.drive is not None and wanted in ((1, 1), ANGLE):
             return own
     raise ModelError(
-        f"joint {theirs.name!r} has {size[0]} coordinates and {size[1]} speeds, in {package.name} {theirs.size[0]} and "
-        f"{theirs.size[1]}: it is not the same joint, or it is driven"
+        f"joint {theirs.name!r} has {size[0]} coordinates and {size[1]} speeds, in {package.name} {wanted[0]} and "
+        f"{wanted[1]}: it is not the same joint, or it is driven"
     )

@@ -1,4 +1,4 @@
-"""`sharnir.add_ground`: the collision shapes of a robot on a floor."""
+"""`sharnir.add_ground`, the collision shapes of a robot on a floor; `sharnir.mesh_points`, the outermost points of a mesh."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ CALLED = "ground contact of "
 
 @dataclass(frozen=True)
 class Ground:
-    """What `add_ground` has added."""
+    """The contacts that `add_ground` has added."""
 
     contacts: tuple[str, ...]
     """Names of the contacts among the forces of the model."""
     points: int
     """Points of contact in all."""
     stiffness: float
-    """Of every point, N/m."""
+    """Stiffness of every point, N/m."""
     notes: tuple[str, ...]
     """How the stiffness was chosen; shapes that were left out or made simpler, and why."""
 
@@ -175,7 +175,7 @@ def _refuse_twice(model: Model, body: str, shape: Any) -> None:
 
 
 def _collision_shapes(model: Model, bodies: Iterable[str] | None) -> list[Visual]:
-    """Of bodies that may move: what belongs to the ground does not fall on it."""
+    """Collision shapes of bodies that may move: shapes of the ground do not fall on it."""
     names = [body.name for body in model.bodies]
     found = [visual for visual in model.visuals if visual.role in ("collision", "both") and visual.body in names]
     if bodies is None:

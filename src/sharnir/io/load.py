@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ..errors import FormatError
 from ..model.model import Model
 from ..types import FilePath, truth
-from .paths import model_path
+from .paths import LoadOptions, model_path
 from .xml import read_xml
 
 READABLE = ".urdf (URDF), .xml or .mjcf (MuJoCo's MJCF), .yaml or .yml (sharnir's own)"
@@ -33,23 +33,21 @@ def load(
     # each reader is imported where it is needed: YAML and its checks take longer to import than a model to load
     path = model_path(path)
     floating, passive = truth(floating, "floating"), truth(passive, "passive")
-    actuators = truth(actuators, "actuators")
+    options = LoadOptions(floating, strict, package_paths, passive, truth(actuators, "actuators"))
     suffix = path.suffix.lower()
     root = read_xml(path) if suffix in (".xml", ".mjcf") else None
     if suffix == ".urdf" or (root is not None and root.tag == "robot"):
         from .urdf import load_urdf
 
-        return load_urdf(path, floating, strict, package_paths, passive, root)
+        return load_urdf(path, options, root)
     if root is not None:
         from .mjcf import load_mjcf
 
-        return load_mjcf(
-            path, floating=floating, strict=strict, package_paths=package_paths, passive=passive, actuators=actuators
-        )
+        return load_mjcf(path, **options._asdict())
     if suffix in (".yaml", ".yml"):
         from .native import load_native
 
-        return load_native(path, floating=floating, strict=strict, package_paths=package_paths, passive=passive)
+        return load_native(path, options)
     if suffix == ".xacro":
         raise FormatError(f"{path}: xacro is a macro language, not a model; run it first: xacro {path.name} > {path.stem}")
     raise FormatError(f"{path}: cannot tell the format from the suffix {suffix!r}; what can be read: {READABLE}")

@@ -137,7 +137,7 @@ def _silent() -> Iterator[None]:
 
 
 def _referred_files(path: Path) -> Any:
-    """What trimesh asks for textures, MTL and buffers: only files of the package that the mesh itself belongs to."""
+    """Resolver for textures, MTL and buffers: only files of the package that the mesh itself belongs to."""
     from trimesh.resolvers import Resolver
 
     folder = path.resolve().parent

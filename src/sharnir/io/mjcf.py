@@ -1,10 +1,10 @@
-"""MJCF, the format of MuJoCo, read through MuJoCo's own compiler."""
+"""MJCF, the format of MuJoCo, read through MuJoCo's own compiler; equalities between its joints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,14 +15,16 @@ from ..model.model import Model
 from ..model.pose import Pose
 from ..types import FilePath, FloatArray
 from .mjcf_actuators import add_actuators
-from .mjcf_bodies import Names, add_bodies, body_label, pose_of, site_carrier
-from .mjcf_check import compile_source, located_in
-from .mjcf_joints import FREE, HINGE, SLIDE, WIDTH_Q, WIDTH_V, JointReader, Part, add_joints, joint_names
+from .mjcf_bodies import add_bodies
+from .mjcf_check import compile_source
+from .mjcf_import import MjcfImport, ModelCoordinate, Names, pose_of
+from .mjcf_joints import FREE, HINGE, SLIDE, WIDTH_Q, WIDTH_V, JointPart, JointReader, add_joints, joint_names
 from .mjcf_process import COMPILER
 from .mjcf_record import CompiledModel
 from .mjcf_rest import add_visuals, free_pose, report_options, report_others
-from .mjcf_source import Source, read_source
-from .mjcf_tendons import Place, add_tendons
+from .mjcf_source import read_source
+from .mjcf_tendons import add_tendons
+from .paths import LoadOptions
 from .rigid_groups import Carrier
 from .xml import located
 
@@ -92,29 +94,31 @@ def read_couplings(compiled: CompiledModel, report: ImportReport) -> Couplings:
     return found
 
 
-def add_loops(model: Model, compiled: CompiledModel, carriers: Mapping[int, Carrier], names: Names, report: ImportReport) -> None:
+def add_loops(on: MjcfImport, names: Names) -> None:
     """Connect and weld equalities as cut joints; all other kinds are reported as ignored."""
+    compiled, report = on.compiled, on.report
     for e, kind, label in _active(compiled, report, ("connect", "weld")):
-        first, second = _ends(compiled, e, kind, carriers)
+        first, second = _ends(on, e, kind)
         if first.body == second.body:
             report.ignored(f"{kind} equality", label, f"both ends are on {first.body!r}")
             continue
         name = names.unique(compiled.name_of("equality", e) or f"{kind} {first.body} {second.body}", "equality")
         joint = Weld() if kind == "weld" else Ball()
-        model.add_joint(name, joint, first.body, second.body, at=first.at, child_at=second.at, cut=True)
+        on.model.add_joint(name, joint, first.body, second.body, at=first.at, child_at=second.at, cut=True)
         report.honoured(f"{kind} equality", label, f"the joint {name!r} closes a loop, exactly where MuJoCo's is soft")
     for _, kind, label in _active(compiled, report, ("tendon", "flex", "flexvert", "flexstrain", "distance", "unknown")):
         report.ignored(f"{kind} equality", label)
 
 
-def _ends(compiled: CompiledModel, e: int, kind: str, carriers: Mapping[int, Carrier]) -> tuple[Carrier, Carrier]:
+def _ends(on: MjcfImport, e: int, kind: str) -> tuple[Carrier, Carrier]:
     """The two frames (for connect: points) that an equality makes coincide."""
+    compiled = on.compiled
     one, two, data = int(compiled.eq_obj1id[e]), int(compiled.eq_obj2id[e]), compiled.eq_data[e]
     objects = compiled.enumeration("mjtObj")
     objtype = getattr(compiled, "eq_objtype", np.full(compiled.count("equality"), objects["body"]))[e]
     if objtype == objects["site"]:
-        return site_carrier(compiled, one, carriers), site_carrier(compiled, two, carriers)
-    here, there = carriers[one], carriers[two]
+        return on.site(one), on.site(two)
+    here, there = on.carriers[one], on.carriers[two]
     if kind == "connect":
         points = Pose(data[0:3].tolist()), Pose(data[3:6].tolist())
     else:
@@ -126,49 +130,31 @@ def _ends(compiled: CompiledModel, e: int, kind: str, carriers: Mapping[int, Car
 KEYFRAME = "coordinates are in model.keyframes; controls and activations of the first are where they begin; speeds are not read"
 
 
-def load_mjcf(
-    path: FilePath,
-    *,
-    floating: bool = False,
-    strict: bool = False,
-    package_paths: FilePath | Iterable[FilePath] = (),
-    passive: bool = True,
-    actuators: bool = True,
-) -> Model:
-    """A model from an MJCF file; `model.import_report` says what became of each part of it.
+def load_mjcf(path: FilePath, **given: Any) -> Model:
+    """A model from an MJCF file, with the options of `sharnir.load`; `model.import_report` says what became of each part of it.
 
     Coordinates are MuJoCo's qpos in the same order, speeds its qvel, except the velocity of a free body, which is in the
-    body's axes here. `model.keyframes` has the keyframes of the file, and "qpos0", its initial position.
-
-    floating       add a free joint to the one body of the world, if it has none
-    strict         refuse a file of which anything would be approximated or ignored
-    package_paths  folders besides the file's own package from which includes and meshes may come
-    passive        False leaves damping and stiffness out
-    actuators      False leaves actuators out; else their controls are parameters of the model, by their names
+    body's axes here. `model.keyframes` has the keyframes of the file, and "qpos0", its initial position. Controls of actuators
+    are parameters of the model, by their names.
     """
-    path = Path(path)
+    path, options = Path(path), LoadOptions(**given)
     COMPILER.start()
-    report = ImportReport(path, strict)
-    source = read_source(path, package_paths, report)
-    compiled = compile_source(source, report, floating)
+    report = ImportReport(path, options.strict)
+    source = read_source(path, options.package_paths, report)
+    compiled = compile_source(source, report, options.floating)
     with located(source.error):
-        return _built(path, source, compiled, report, floating, passive, actuators)
-
-
-def _built(
-    path: Path, source: Source, compiled: CompiledModel, report: ImportReport, floating: bool, passive: bool, actuators: bool
-) -> Model:
-    gravity = (0.0, 0.0, 0.0) if compiled.is_disabled("gravity") else compiled.opt_gravity.tolist()
-    model = Model(path.stem if compiled.name in ("", "MuJoCo Model") else compiled.name, gravity)
-    model.import_report = report
-    builder = _Builder(model, compiled, report, source)
-    builder.build(_floating_body(compiled, path) if floating else -1, passive)
-    add_tendons(model, compiled, builder.carriers, builder.places(), passive, report)
-    add_actuators(model, compiled, builder.carriers, builder.places(), actuators, report)
-    add_visuals(model, compiled, builder.carriers, source, report)
-    report_options(compiled, source, report)
-    report_others(compiled, source, report)
-    model.keyframes = builder.keyframes()
+        gravity = (0.0, 0.0, 0.0) if compiled.is_disabled("gravity") else compiled.opt_gravity.tolist()
+        model = Model(path.stem if compiled.name in ("", "MuJoCo Model") else compiled.name, gravity)
+        model.import_report = report
+        on = MjcfImport(model, compiled, source, report, options.passive)
+        builder = _Builder(on, _floating_body(compiled, path) if options.floating else -1)
+        on.coordinates = builder.coordinates()
+        add_tendons(on)
+        add_actuators(on, options.actuators)
+        add_visuals(on)
+        report_options(compiled, source, report)
+        report_others(compiled, report)
+        model.keyframes = builder.keyframes()
     return model
 
 
@@ -177,7 +163,7 @@ def _floating_body(compiled: CompiledModel, path: Path) -> int:
     if FREE in compiled.jnt_type:
         return -1
     tops = [i for i in range(1, compiled.count("body")) if compiled.body_parentid[i] == 0]
-    names = known(body_label(compiled, i) for i in tops)
+    names = known(compiled.name_or_number("body", i) for i in tops)
     if len(tops) != 1:
         raise FormatError(f"{path}: floating=True needs a single body in the world; this one has {names}")
     if compiled.body_jntnum[tops[0]]:
@@ -188,33 +174,29 @@ def _floating_body(compiled: CompiledModel, path: Path) -> int:
 class _Builder:
     """Bodies, joints and equalities of a compiled model, added to ours."""
 
-    def __init__(self, model: Model, compiled: CompiledModel, report: ImportReport, source: Source) -> None:
-        self.model, self.compiled, self.report, self.source = model, compiled, report, source
-        self.carriers: Mapping[int, Carrier] = {}
+    def __init__(self, on: MjcfImport, floated: int) -> None:
+        self.on, self.model, self.compiled, self.report, self.floated = on, on.model, on.compiled, on.report, floated
         self.placed: dict[str, list[int]] = {}
         """Joint of the model -> joints of the file; none for the one that floating=True added."""
-
-    def build(self, floated: int, passive: bool) -> None:
-        compiled, self.floated = self.compiled, floated
-        moving = [i == floated or compiled.body_jntnum[i] > 0 for i in range(compiled.count("body"))]
+        moving = [i == floated or self.compiled.body_jntnum[i] > 0 for i in range(self.compiled.count("body"))]
         if not any(moving):
-            raise FormatError(f"{self.source.path}: nothing moves: no body has a joint; floating=True makes a single body float")
-        self.couplings = read_couplings(compiled, self.report)
-        self.carriers = add_bodies(self.model, compiled, self.source, moving.__getitem__, self.report)
-        reader, names = JointReader(compiled, self.source, self.couplings.held, passive, self.report), Names()
-        for i in range(1, compiled.count("body")):
+            raise FormatError(f"{on.source.path}: nothing moves: no body has a joint; floating=True makes a single body float")
+        self.couplings = read_couplings(self.compiled, self.report)
+        on.carriers = add_bodies(on, moving.__getitem__)
+        reader, names = JointReader(on, self.couplings.held), Names()
+        for i in range(1, len(moving)):
             if moving[i]:
-                with located_in(self.source, compiled, "body", i):
+                with on.located("body", i):
                     self._joints(i, reader, names)
-        self._couple(self.couplings)
-        add_loops(self.model, compiled, self.carriers, names, self.report)
+        self._couple()
+        add_loops(on, names)
 
     def _joints(self, i: int, reader: JointReader, names: Names) -> None:
-        compiled, child = self.compiled, self.carriers[i].body
-        above = self.carriers[int(compiled.body_parentid[i])]
+        compiled, child = self.compiled, self.on.carriers[i].body
+        above = self.on.carriers[int(compiled.body_parentid[i])]
         ids = range(compiled.body_jntadr[i], compiled.body_jntadr[i] + compiled.body_jntnum[i])
         if i == self.floated:
-            parts, child_at, at = [Part(f"{child} float", Free(), Pose())], Pose(), Pose()
+            parts, child_at, at = [JointPart(f"{child} float", Free(), Pose())], Pose(), Pose()
             self.report.honoured("free joint", f"body {child!r}", "added by floating=True")
         else:
             given = [compiled.name_of("joint", j) for j in ids]
@@ -226,20 +208,20 @@ class _Builder:
         made = add_joints(self.model, names, parts, above.body, child, at, child_at, separate)
         self.placed |= {name: [ids[k] for k in own if len(ids)] for name, own in made.items()}
 
-    def _couple(self, couplings: Couplings) -> None:
+    def _couple(self) -> None:
         name_of = {j: name for name, ids in self.placed.items() for j in ids}
-        for follower, (leader, ratio, offset) in couplings.follows.items():
+        for follower, (leader, ratio, offset) in self.couplings.follows.items():
             self.model.couple(name_of[follower], name_of[leader], ratio, offset)
 
-    def places(self) -> dict[int, Place]:
+    def coordinates(self) -> dict[int, ModelCoordinate]:
         """Which coordinate of which joint of the model each hinge or slide of the file became; none where it is held."""
-        out: dict[int, Place] = {}
+        out: dict[int, ModelCoordinate] = {}
         for name, ids in self.placed.items():
             q = v = 0
             for j in ids:
                 if j not in self.couplings.held:
                     kind = int(self.compiled.jnt_type[j])
-                    out[j] = Place(name, q, v)
+                    out[j] = ModelCoordinate(name, q, v)
                     q, v = q + WIDTH_Q[kind], v + WIDTH_V[kind]
         return out
 
@@ -248,7 +230,7 @@ class _Builder:
         c = self.compiled
         out = {"qpos0": self._coordinates(c.qpos0)}
         for k in range(c.count("key")):
-            label = c.name_of("key", k) or f"key{k}"
+            label = c.name_or_number("key", k)
             out[label] = self._coordinates(c.key_qpos[k])
             self.report.kept("keyframe", f"key {label!r}", KEYFRAME)
         return out

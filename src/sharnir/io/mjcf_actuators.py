@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import FormatError
 from ..model.forces import Actuator, Muscle
-from ..model.import_report import ImportReport
-from ..model.model import Model
-from .mjcf_bodies import Names, site_carrier
+from .mjcf_import import MjcfImport, Names
 from .mjcf_joints import BALL, HINGE, SLIDE
-from .mjcf_record import CompiledModel
-from .mjcf_tendons import Place, tendon_path
-from .rigid_groups import Carrier
+from .mjcf_tendons import tendon_path
 
 LEAST = 1e-15
 """MuJoCo's smallest divisor."""
@@ -28,16 +24,10 @@ class NotRead(Exception):
     """Why an actuator is left out."""
 
 
-def add_actuators(
-    model: Model,
-    compiled: CompiledModel,
-    carriers: Mapping[int, Carrier],
-    places: Mapping[int, Place],
-    wanted: bool,
-    report: ImportReport,
-) -> None:
-    """Actuators as forces. `places`: where each joint of the file went, by number."""
-    reader = _Reader(compiled, carriers, places, report)
+def add_actuators(on: MjcfImport, wanted: bool) -> None:
+    """Actuators as forces."""
+    model, compiled, report = on.model, on.compiled, on.report
+    reader = _Reader(on)
     names = Names(*model.forces, *model.parameters)
     for k in range(compiled.count("actuator")):
         label = compiled.label("actuator", k)
@@ -48,7 +38,7 @@ def add_actuators(
         except NotRead as why:
             report.ignored("actuator", label, str(why))
             continue
-        name = names.unique(compiled.name_of("actuator", k) or f"actuator{k}", "actuator")
+        name = names.unique(compiled.name_or_number("actuator", k), "actuator")
         control: Any = model.add_parameter(name, reader.control(k))
         model.add_force(Actuator(name, control, **fields), name=name)
         more = ", its activation the state <name>.activation" if reader.has_activation(k) else ""
@@ -58,10 +48,9 @@ def add_actuators(
 class _Reader:
     """Reads one actuator after another."""
 
-    def __init__(
-        self, compiled: CompiledModel, carriers: Mapping[int, Carrier], places: Mapping[int, Place], report: ImportReport
-    ) -> None:
-        self.compiled, self.carriers, self.places, self.report = compiled, carriers, places, report
+    def __init__(self, on: MjcfImport) -> None:
+        compiled = on.compiled
+        self.on, self.compiled, self.report = on, compiled, on.report
         self.words = {
             name: {number: word for word, number in compiled.enumeration(name).items()}
             for name in ("mjtDyn", "mjtGain", "mjtBias", "mjtTrn")
@@ -83,7 +72,7 @@ class _Reader:
         return min(max(value, low), high)
 
     def fields(self, k: int) -> dict[str, Any]:
-        """Of the `Actuator`, beside name and control."""
+        """Fields of the `Actuator` beside name and control."""
         c = self.compiled
         if c.is_disabled("actuation") or self.disabled >> int(c.actuator_group[k]) & 1:
             raise NotRead("the file disables it")
@@ -142,24 +131,24 @@ class _Reader:
         kind, gear = self._word("mjtTrn", "trntype", k), c.actuator_gear[k]
         one, other = (int(x) for x in c.actuator_trnid[k])
         if kind in ("joint", "jointinparent"):
-            if one not in self.places:
+            if one not in self.on.coordinates:
                 raise NotRead("an equality holds its joint")
-            at = self.places[one]
+            at = self.on.coordinates[one]
             if c.jnt_type[one] == BALL and kind == "joint" and not reads_length:
                 return {"terms": [(at.joint, at.q, at.v + a, float(gear[a])) for a in range(3)]}
             if c.jnt_type[one] not in (HINGE, SLIDE):
                 raise NotRead("on ball joints only forces that do not depend on the angle are known, on free joints none")
             return {"gear": float(gear[0]), "terms": [(at.joint, at.q, at.v, 1.0)]}
         if kind == "tendon":
-            terms, points = tendon_path(c, one, self.carriers, self.places)
+            terms, points = tendon_path(self.on, one)
             if not terms and len({body for body, _ in points}) < 2:
                 raise NotRead("of tendons only straight lines between sites and sums of coordinates are known")
             if np.any(getattr(c, "tendon_actfrclimited", np.zeros(one + 1))[one]):
                 self.report.ignored("actuatorfrcrange of a tendon", c.label("actuator", k), "use forcerange")
             return {"gear": float(gear[0]), "terms": terms, "points": points}
         if kind == "site" and other < 0:
-            on = site_carrier(c, one, self.carriers)
-            return {"body": on.body, "at": on.at, "wrench": [float(x) for x in gear]}
+            site = self.on.site(one)
+            return {"body": site.body, "at": site.at, "wrench": [float(x) for x in gear]}
         raise NotRead("a refsite is not known" if kind == "site" else f"transmission {kind!r} is not known")
 
     def _joints(self, k: int) -> Sequence[int]:

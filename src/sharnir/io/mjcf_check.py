@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
 from ..errors import FormatError
@@ -12,7 +9,7 @@ from ..model.import_report import ImportReport
 from .mjcf_process import COMPILER
 from .mjcf_record import CompiledModel
 from .mjcf_source import Source
-from .xml import LARGEST, located
+from .xml import LARGEST
 
 NUMBERS = {
     "body": ("body_mass", "body_inertia", "body_pos", "body_quat", "body_ipos", "body_iquat"),
@@ -52,10 +49,3 @@ def _check_numbers(compiled: CompiledModel, source: Source) -> None:
                 k = int(np.argwhere(~fine)[0, 0])
                 what = f"its {field.split('_')[1]} is not finite, or too large for SI"
                 raise source.error(what, compiled.line_of(kind, k), compiled.label(kind, k))
-
-
-@contextmanager
-def located_in(source: Source, compiled: CompiledModel, kind: str, i: int) -> Iterator[None]:
-    """A ModelError raised inside gets the file, line and name of the object that is being read."""
-    with located(lambda words: source.error(words, compiled.line_of(kind, i), compiled.label(kind, i))):
-        yield

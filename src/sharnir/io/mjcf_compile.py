@@ -16,10 +16,11 @@ import numpy as np
 
 from ..errors import FormatError, ModelError
 from ..types import FloatArray
+from .mjcf_record import MISSING
 
 TETRAHEDRON = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 UNCHANGED = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-"""Of a mesh: scale, and position and quaternion of the frame it is meant in."""
+"""Placement of a mesh: scale, and position and quaternion of the frame it is meant in."""
 READ = {
     "body": "gravcomp inertia ipos iquat jntadr jntnum mass mocapid parentid pos quat",
     "jnt": "actfrclimited actfrcrange axis dofadr limited pos qposadr range springyield stiffness stiffnesspoly type",
@@ -60,7 +61,7 @@ def import_mujoco() -> Any:
     try:
         import mujoco
     except ImportError:
-        raise ModelError('reading MJCF needs MuJoCo\'s own compiler: pip install "sharnir[mjcf]"') from None
+        raise ModelError(MISSING) from None
     if not hasattr(mujoco, "MjSpec"):
         raise ModelError(f'reading MJCF needs MuJoCo 3.2 or later, this is {mujoco.__version__}: pip install -U "sharnir[mjcf]"')
     return mujoco
@@ -123,7 +124,7 @@ def _compiled(job: Mapping[str, Any], fitted: bool) -> tuple[dict[str, Any], dic
 
 # --- meshes -------------------------------------------------------------------------------------------------------------
 class _Mesh:
-    """What the file says of a mesh, before a tetrahedron takes its place."""
+    """Name, file and placement of a mesh, before a tetrahedron takes its place."""
 
     def __init__(self, mesh: Any) -> None:
         self.name, self.file = str(mesh.name), str(mesh.file)

@@ -13,10 +13,8 @@ from ..model.joints import Ball, Compound, Free, Joint, Prismatic, Revolute
 from ..model.model import Model
 from ..model.pose import Pose, Rotation
 from ..trace.formula import formula
-from .mjcf_bodies import Names
-from .mjcf_check import located_in
+from .mjcf_import import MjcfImport, Names
 from .mjcf_record import CompiledModel
-from .mjcf_source import Source
 
 FREE, BALL, SLIDE, HINGE = range(4)
 """mjtJoint."""
@@ -24,7 +22,7 @@ WIDTH_Q, WIDTH_V = (7, 4, 1, 1), (6, 3, 1, 1)
 
 
 @dataclass(frozen=True)
-class Part:
+class JointPart:
     """One joint of the file, and its pose in the frame that the joint before it moves."""
 
     name: str
@@ -35,25 +33,23 @@ class Part:
 class JointReader:
     """Reads joints of a compiled model; `held` are coordinates that an equality holds at a value."""
 
-    def __init__(
-        self, compiled: CompiledModel, source: Source, held: Mapping[int, float], passive: bool, report: ImportReport
-    ) -> None:
-        self.compiled, self.source, self.held, self.passive, self.report = compiled, source, held, passive, report
-        self.springs = passive and not compiled.is_disabled("spring")
-        self.dampers = passive and not compiled.is_disabled("damper")
-        self.rotors = _rotors(compiled, report)
+    def __init__(self, on: MjcfImport, held: Mapping[int, float]) -> None:
+        self.on, self.compiled, self.held, self.report = on, on.compiled, held, on.report
+        self.springs = on.passive and not on.compiled.is_disabled("spring")
+        self.dampers = on.passive and not on.compiled.is_disabled("damper")
+        self.rotors = _rotors(on.compiled, on.report)
 
-    def chain(self, ids: range, names: list[str]) -> tuple[list[Part], Pose]:
+    def chain(self, ids: range, names: list[str]) -> tuple[list[JointPart], Pose]:
         """The parts of a body's joints, and the pose of the last moved frame in the body."""
-        c, parts = self.compiled, list[Part]()
+        c, parts = self.compiled, list[JointPart]()
         anchor, behind = np.zeros(3), Pose()  # behind: from the last moved frame to the anchor, at the initial position
         for j, name in zip(ids, names, strict=True):
             kind, axis = int(c.jnt_type[j]), c.jnt_axis[j]
             if kind in (BALL, HINGE):  # a slide has no anchor
                 behind = behind @ Pose((c.jnt_pos[j] - anchor).tolist())
                 anchor = c.jnt_pos[j]
-            with located_in(self.source, c, "joint", j):
-                parts.append(Part(name, self.joint(j, name), behind))
+            with self.on.located("joint", j):
+                parts.append(JointPart(name, self.joint(j, name), behind))
             start = 0.0 if kind in (BALL, FREE) else float(c.qpos0[c.jnt_qposadr[j]])  # `ref`: the coordinate there
             if kind == HINGE and start:
                 behind = Pose(rotation=Rotation.about(axis.tolist(), -start))
@@ -93,7 +89,7 @@ class JointReader:
         if kind == FREE and "armature" in options:
             note = "its linear part acts on velocities in the axes of the body, MuJoCo's in those of the world"
             report.approximated("armature of a free joint", where, note)
-        if c.dof_frictionloss[at] and not self.passive:
+        if c.dof_frictionloss[at] and not self.on.passive:
             report.ignored("frictionloss", where, "passive=False leaves passive forces out")
         elif c.dof_frictionloss[at]:
             options["friction"] = float(c.dof_frictionloss[at])
@@ -142,7 +138,7 @@ def joint_names(given: Sequence[str], kinds: Sequence[int], body: str) -> list[s
 
 
 def add_joints(
-    model: Model, names: Names, parts: list[Part], parent: str, child: str, at: Pose, child_at: Pose, separate: bool
+    model: Model, names: Names, parts: list[JointPart], parent: str, child: str, at: Pose, child_at: Pose, separate: bool
 ) -> dict[str, list[int]]:
     """Join two bodies by a chain of parts: as one compound joint, or as `separate` joints with massless bodies between.
 

@@ -21,11 +21,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from ..errors import FormatError, ModelError
-from .mjcf_record import CompiledModel, receive, send
+from .mjcf_record import MISSING, CompiledModel, receive, send
 
 SECONDS, SECONDS_PER_MB = 10.0, 2.0
 MEGABYTES, MEGABYTES_PER_MB = 1000.0, 50.0
-"""What a job may take, and how much more for each megabyte of text and meshes. $SHARNIR_MJCF_SECONDS and $SHARNIR_MJCF_MB
+"""Limits of a job, and how much more for each megabyte of text and meshes. $SHARNIR_MJCF_SECONDS and $SHARNIR_MJCF_MB
 replace the first of each."""
 STARTING = 120.0
 ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1", "MUJOCO_GL": "disable"}
@@ -33,7 +33,7 @@ ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1", "MUJOCO_GL"
 IDLE = 120.0
 """Seconds without a job after which the process ends."""
 OUT_OF_MEMORY = ("Could not allocate memory", "Caught an unknown exception!")
-"""How MuJoCo says so; the second is std::bad_alloc."""
+"""MuJoCo's messages for it; the second is std::bad_alloc."""
 START = "import sys; sys.path[:] = sys.argv[2:]; from sharnir.io.mjcf_worker import main; main(float(sys.argv[1]))"
 
 
@@ -49,7 +49,7 @@ class MjcfCompiler:
     def start(self) -> None:
         """Start the process if it is not running; it imports MuJoCo while the caller goes on."""
         if find_spec("mujoco") is None:
-            raise ModelError('reading MJCF needs MuJoCo\'s own compiler: pip install "sharnir[mjcf]"')
+            raise ModelError(MISSING)
         with self.lock:
             self._start()
 
@@ -103,10 +103,9 @@ class MjcfCompiler:
         except (EOFError, OSError):
             code = self._end()
             if late.is_set() or code == -getattr(signal, "SIGXCPU", 0):
-                much, name = f"more than {seconds:.3g} s", "SHARNIR_MJCF_SECONDS"
-                raise FormatError(f"compiling it takes {much}; make fewer copies or smaller meshes, or set {name}") from None
+                raise _too_much(f"{seconds:.3g} s", "SHARNIR_MJCF_SECONDS") from None
             raise FormatError(f"MuJoCo's compiler crashed on it ({_ending(code)})") from None
-        except BaseException:  # Ctrl-C: the answer that still comes is nobody's
+        except BaseException:  # Ctrl-C: an answer may still come, but no call waits for it
             self._end()
             raise
         finally:
@@ -115,8 +114,7 @@ class MjcfCompiler:
         if "last" in facts:
             self._end()
         if "memory" in facts or any(words in facts.get("refused", "") for words in OUT_OF_MEMORY):
-            much, name = f"more than {megabytes:.4g} MB of memory", "SHARNIR_MJCF_MB"
-            raise FormatError(f"compiling it takes {much}; make fewer copies or smaller meshes, or set {name}")
+            raise _too_much(f"{megabytes:.4g} MB of memory", "SHARNIR_MJCF_MB")
         return facts, arrays
 
     def _greeted(self) -> subprocess.Popen[bytes]:
@@ -166,6 +164,10 @@ class MjcfCompiler:
             process.stdin.close()
             process.stdout.close()
             process.returncode = 0  # it is not ours to wait for
+
+
+def _too_much(limit: str, name: str) -> FormatError:
+    return FormatError(f"compiling it takes more than {limit}; make fewer copies or smaller meshes, or set {name}")
 
 
 def _ending(code: int) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..types import FloatArray
 
+MISSING = 'reading MJCF needs MuJoCo\'s own compiler: pip install "sharnir[mjcf]"'
 HEADER = 8
 """Bytes that say how long the JSON behind them is."""
 
@@ -40,6 +41,10 @@ class CompiledModel:
     def name_of(self, kind: str, i: int) -> str:
         return str(self.facts["names"][kind][i])
 
+    def name_or_number(self, kind: str, i: int) -> str:
+        """`elbow`, or `joint3` where it has no name."""
+        return self.name_of(kind, i) or f"{kind}{i}"
+
     def label(self, kind: str, i: int) -> str:
         """`joint 'elbow'`, or `joint 3` where it has no name."""
         return f"{kind} {self.name_of(kind, i) or i!r}"
@@ -62,7 +67,7 @@ class CompiledModel:
 
 # --- messages -----------------------------------------------------------------------------------------------------------
 def send(pipe: IO[bytes], facts: Mapping[str, Any], arrays: Mapping[str, FloatArray] | None = None) -> None:
-    """One message: JSON and the bytes of arrays. No pickle: what arrives is data, whoever sent it."""
+    """One message: JSON and the bytes of arrays. No pickle: a message can only be data."""
     parts = {name: np.ascontiguousarray(a) for name, a in (arrays or {}).items()}
     layout = [(name, a.dtype.str, a.shape) for name, a in parts.items()]
     text = json.dumps({"facts": facts, "arrays": layout}).encode()

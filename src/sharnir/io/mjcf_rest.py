@@ -1,41 +1,37 @@
-"""What an MJCF model has besides bodies and joints: shapes are stored for viewing, the rest is named in the report."""
+"""The rest of an MJCF model, besides bodies and joints: shapes are stored for viewing, other things named in the report."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ..model.import_report import ImportReport
-from ..model.model import Model
 from ..model.pose import Pose
 from ..model.visual import Visual
 from ..reporting.formats import plural
 from ..types import FloatArray
-from .mjcf_bodies import body_label, pose_of
+from .mjcf_import import MjcfImport, pose_of
 from .mjcf_record import CompiledModel
 from .mjcf_source import Source
-from .rigid_groups import Carrier
 
 OTHERS = {
     "sensor": "compute it from the result", "light": "appearance only",
     "flex": "its bodies are read, its elasticity is not", "plugin": "", "exclude": "no contacts act by themselves",
     "pair": "no contacts act by themselves", "custom numeric": "", "custom text": "", "tuple": "",
 }  # fmt: skip
-"""What is left out, and why."""
+"""Objects that are left out, and why."""
 HIDDEN = 3
 """Groups of geoms from here on are not shown by MuJoCo's viewer unless asked for: by custom, shapes for contact only."""
 
 
-def add_visuals(
-    model: Model, compiled: CompiledModel, carriers: Mapping[int, Carrier], source: Source, report: ImportReport
-) -> None:
+def add_visuals(into: MjcfImport) -> None:
     """Geoms as shapes to draw."""
+    compiled, source, report = into.compiled, into.source, into.report
     kinds = {number: kind for kind, number in compiled.enumeration("mjtGeom").items()}
     ngeom, touching = compiled.count("geom"), 0
     for g in range(ngeom):
-        on, kind = carriers[int(compiled.geom_bodyid[g])], kinds[int(compiled.geom_type[g])]
+        on, kind = into.carriers[int(compiled.geom_bodyid[g])], kinds[int(compiled.geom_type[g])]
         at = on.at @ pose_of(compiled.geom_pos[g], compiled.geom_quat[g])
         touches = bool(compiled.geom_contype[g] or compiled.geom_conaffinity[g])
         hidden = compiled.geom_group[g] >= HIDDEN
@@ -56,9 +52,9 @@ def add_visuals(
                 )
             at, record = at @ (within or Pose()), {"uri": uri, "path": path, "scale": scale}
         colour = tuple(min(max(float(x), 0.0), 1.0) for x in _colour(compiled, g))
-        link = body_label(compiled, int(compiled.geom_bodyid[g])) if compiled.geom_bodyid[g] else ""
+        link = compiled.name_or_number("body", int(compiled.geom_bodyid[g])) if compiled.geom_bodyid[g] else ""
         name = compiled.name_of("geom", g)
-        model.visuals.append(Visual(on.body, kind, at, colour=colour, role=role, name=name, link=link, **record))  # type: ignore[arg-type]
+        into.model.visuals.append(Visual(on.body, kind, at, colour=colour, role=role, name=name, link=link, **record))  # type: ignore[arg-type]
     if ngeom:
         report.kept(f"geoms ({ngeom})", str(source.path), "for viewing, those that touch also for sharnir.add_ground")
     if touching or compiled.count("pair"):
@@ -108,10 +104,10 @@ def report_options(compiled: CompiledModel, source: Source, report: ImportReport
                 report.ignored(f"option {name}", element.where, "an argument of simulate")
 
 
-def report_others(compiled: CompiledModel, source: Source, report: ImportReport) -> None:
+def report_others(compiled: CompiledModel, report: ImportReport) -> None:
     """Everything that is neither a body, a joint, a shape nor an equality."""
     for i in range(1, compiled.count("body")):
-        label = f"body {body_label(compiled, i)!r}"
+        label = f"body {compiled.name_or_number('body', i)!r}"
         if compiled.body_gravcomp[i]:
             report.ignored("gravcomp", label, "gravity acts in full")
         if compiled.body_mocapid[i] >= 0:

@@ -23,7 +23,7 @@ SKIPPED = ("size", "visual", "statistic", "texture", "layer", "skin")
 """Memory sizes, appearance and textures: files can be huge or missing, and have no effect on the motion."""
 MAX_COPIES = 20_000
 MAX_ATTRIBUTES = 200
-"""Of one element: MuJoCo's XML reader takes quadratic time."""
+"""Attributes of one element: MuJoCo's XML reader takes quadratic time."""
 MAX_BESIDE = 100
 """Files beside a fragment that are searched for an include of it."""
 WORDS = {"name", "class", "childclass", "user", "file", "material", "mesh", "joint", "body", "site", "prefix", "model"}
@@ -53,7 +53,7 @@ class Source:
     before: int = 0
     """Lines that submodels take: no number of a line means two places."""
     assets: dict[str, Asset] = field(default_factory=dict)
-    """What stands for a file in the text -> the file. MuJoCo gets the path only where it needs the contents."""
+    """Files by the names that stand for them in the text. MuJoCo gets the path only where it needs the contents."""
     submodels: dict[str, str] = field(default_factory=dict)
     options: list[Element] = field(default_factory=list)
     """`<option>` as the file has it: the compiled model does not tell what was left out."""
@@ -63,7 +63,7 @@ class Source:
         return "\n" * self.before + "\n".join(self.lines)
 
     def job(self, floating: bool) -> dict[str, Any]:
-        """For `mjcf_compile.compiled`."""
+        """The job for `mjcf_compile.compiled`."""
         files = {token: (str(a.path) if a.path is not None else None, a.fault) for token, a in self.assets.items()}
         return {"text": self.text, "submodels": self.submodels, "files": files, "floating": floating}
 

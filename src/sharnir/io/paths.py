@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,13 +17,13 @@ from ..types import FilePath
 from .xml import Element
 
 MARKS = ("package.xml", ".git", "pyproject.toml", "setup.py", "__init__.py")
-"""What the root of a package contains."""
+"""Files that mark the root of a package."""
 INNER = {"urdf", "mjcf", "xml", "robots"}
 """Folders for model files inside a package, where nothing else marks its root."""
 Found = tuple[Path | None, str]
 """Where a file is; or None, and why it is not used."""
 UNUSABLE = (OSError, ValueError, RuntimeError)
-"""What a path can raise: a null character, a loop of symbolic links, a name that is too long."""
+"""Exceptions that a path can raise: a null character, a loop of symbolic links, a name that is too long."""
 _bound: ContextVar[Path | None] = ContextVar("bound", default=None)
 
 
@@ -94,6 +95,16 @@ def _is_marked(folder: Path) -> bool:
 
 def _is_published(folder: Path) -> bool:
     return all(any(folder.glob(pattern)) for pattern in ("LICEN[CS]E*", "README*"))
+
+
+class LoadOptions(NamedTuple):
+    """The options of `sharnir.load`."""
+
+    floating: bool = False
+    strict: bool = False
+    package_paths: FilePath | Iterable[FilePath] = ()
+    passive: bool = True
+    actuators: bool = True
 
 
 class Folders:

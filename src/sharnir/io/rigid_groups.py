@@ -15,8 +15,8 @@ from ..model.model import Model
 from ..model.pose import Pose
 from ..types import FloatArray
 
-Part = TypeVar("Part", bound=Hashable)
-"""What a file calls its bodies: names in URDF, numbers in MJCF."""
+PartKey = TypeVar("PartKey", bound=Hashable)
+"""Key of a body in a file: a name in URDF, a number in MJCF."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Mass:
     inertia: FloatArray = field(default_factory=lambda: np.zeros((3, 3)))
 
     def moved(self, at: Pose) -> Mass:
-        """The same seen from a frame in which its own frame is `at`."""
+        """The mass seen from a frame in which its own frame is `at`."""
         if at.is_identity:
             return self
         R = at.rotation.matrix
@@ -44,35 +44,35 @@ class Carrier:
     at: Pose
 
 
-class RigidGroups(Generic[Part]):
+class RigidGroups(Generic[PartKey]):
     """The carrier of every part of a file, and the masses of every body."""
 
     def __init__(self) -> None:
-        self.carriers: dict[Part, Carrier] = {}
+        self.carriers: dict[PartKey, Carrier] = {}
         self.masses: dict[str, list[Mass]] = {}
-        self.starts: dict[str, Part] = {}
+        self.starts: dict[str, PartKey] = {}
 
-    def start(self, part: Part, body: str) -> None:
+    def start(self, part: PartKey, body: str) -> None:
         """The part is a body of its own."""
         self.carriers[part] = Carrier(body, Pose())
         self.masses[body], self.starts[body] = [], part
 
-    def fix_to_ground(self, part: Part) -> None:
+    def fix_to_ground(self, part: PartKey) -> None:
         self.carriers[part] = Carrier(GROUND, Pose())
 
-    def attach(self, part: Part, to: Part, at: Pose) -> Carrier:
+    def attach(self, part: PartKey, to: PartKey, at: Pose) -> Carrier:
         """The part is fixed to another one at a pose."""
         on = self.carriers[to]
         carrier = self.carriers[part] = Carrier(on.body, on.at @ at)
         return carrier
 
-    def add_mass(self, part: Part, mass: Mass) -> None:
+    def add_mass(self, part: PartKey, mass: Mass) -> None:
         """A mass in the frame of the part; the ground's have no effect."""
         carrier = self.carriers[part]
         if carrier.body != GROUND:
             self.masses[carrier.body].append(mass.moved(carrier.at))
 
-    def add_bodies(self, model: Model, located: Callable[[Part], AbstractContextManager[None]], check_inertia: bool) -> None:
+    def add_bodies(self, model: Model, located: Callable[[PartKey], AbstractContextManager[None]], check_inertia: bool) -> None:
         """Every body with the mass of its parts; `located` gives errors the place of the part that a body started with."""
         for body, masses in self.masses.items():
             whole = composed(masses)

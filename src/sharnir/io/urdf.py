@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from ..model.body import GROUND
 from ..model.import_report import ImportReport
 from ..model.model import Model
-from ..types import FilePath
 from .meshes import MeshFinder
+from .paths import LoadOptions
 from .rigid_groups import RigidGroups
 from .urdf_joints import check_kind, read_couplings, read_joint
-from .urdf_links import read_mass, read_materials, read_origin, read_visuals
+from .urdf_links import VisualReader, read_mass, read_materials, read_origin
 from .urdf_tree import UrdfTree, read_tree
 from .xml import Element, located, read_xml
 
@@ -79,21 +78,13 @@ def report_unread(robot: Element, report: ImportReport) -> None:
 
 
 # --- urdf
-def load_urdf(
-    path: FilePath,
-    floating: bool = False,
-    strict: bool = False,
-    package_paths: FilePath | Iterable[FilePath] = (),
-    passive: bool = True,
-    root: Element | None = None,
-) -> Model:
-    """A model from a URDF file. See `sharnir.load` for the options; `root` is the file's root element if it is read already."""
-    path = Path(path)
+def load_urdf(path: Path, options: LoadOptions, root: Element | None = None) -> Model:
+    """A model from a URDF file; `root` is the file's root element if it is read already."""
     robot = read_xml(path) if root is None else root
     if robot.tag != "robot":
         raise robot.error("a URDF begins with <robot>; is this another format?")
     refuse_xacro(robot)
-    report = ImportReport(path, strict)
+    report = ImportReport(path, options.strict)
     model = Model(robot.string("name"))
     model.import_report = report
     tree = read_tree(robot)
@@ -101,11 +92,11 @@ def load_urdf(
         check_kind(joint)
     report_unread(robot, report)
     with located(robot.error):
-        builder = _Builder(model, tree, report, floating, passive)
+        builder = _Builder(model, tree, report, options)
         builder.build()
-        finder, materials = MeshFinder(path, package_paths), read_materials(robot, report)
+        reader = VisualReader(read_materials(robot, report), MeshFinder(path, options.package_paths), report)
         for name, link in tree.links.items():
-            model.visuals += read_visuals(link, builder.groups.carriers[name], materials, finder, report)
+            model.visuals += reader.read(link, builder.groups.carriers[name])
     return model
 
 
@@ -121,9 +112,8 @@ def refuse_xacro(robot: Element) -> None:
 class _Builder:
     """Bodies, frames and joints of a tree of links, added to a model."""
 
-    def __init__(self, model: Model, tree: UrdfTree, report: ImportReport, floating: bool, passive: bool) -> None:
-        self.model, self.tree, self.report = model, tree, report
-        self.floating, self.passive = floating, passive
+    def __init__(self, model: Model, tree: UrdfTree, report: ImportReport, options: LoadOptions) -> None:
+        self.model, self.tree, self.report, self.options = model, tree, report, options
         self.groups = RigidGroups[str]()
 
     def build(self) -> None:
@@ -135,7 +125,7 @@ class _Builder:
             if link != on.body or on.body == GROUND:
                 with located(links[link].error):
                     self.model.add_frame(link, on.body, on.at)
-        if self.floating:
+        if self.options.floating:
             self.model.add_floating(self.groups.carriers[self.tree.root].body)
         self._add_joints()
         for coupling in read_couplings(self.tree.joints, self.report):
@@ -145,7 +135,7 @@ class _Builder:
     def _place_links(self) -> None:
         """Roots of rigid groups become bodies, everything fixed to them becomes part of them."""
         tree, root, groups = self.tree, self.tree.root, self.groups
-        if self.floating:
+        if self.options.floating:
             self._start_body(root)
         else:
             groups.fix_to_ground(root)
@@ -176,5 +166,5 @@ class _Builder:
                 continue
             on, child = self.groups.carriers[joint.parent], self.groups.carriers[joint.child].body
             with located(joint.element.error):
-                made, turned = read_joint(joint, self.report, self.passive)
+                made, turned = read_joint(joint, self.report, self.options.passive)
                 self.model.add_joint(joint.name, made, on.body, child, on.at @ read_origin(joint.element) @ turned, turned)

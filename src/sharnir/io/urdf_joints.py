@@ -1,4 +1,4 @@
-"""What a URDF has inside a joint: type and axis, limits, passive forces, and the joint it mimics."""
+"""Joints of a URDF: type and axis, limits, passive forces, and the joint that each mimics."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""What a URDF has inside a link: mass properties, and shapes to draw."""
+"""Links of a URDF: mass properties, and shapes to draw."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ def read_materials(robot: Element, report: ImportReport) -> dict[str, Colour]:
 
 @contextmanager
 def only_reported(element: Element, report: ImportReport) -> Iterator[None]:
-    """What is only drawn has no effect on the motion: a fault in it is said, and does not refuse the robot."""
+    """Report faults in shapes that are only drawn: they have no effect on the motion, and do not refuse the robot."""
     try:
         yield
     except FormatError as error:
@@ -92,40 +93,52 @@ def _colour(material: Element) -> Colour | None:
     return r, g, b, a
 
 
-def read_visuals(
-    link: Element, on: Carrier, materials: dict[str, Colour], meshes: MeshFinder, report: ImportReport
-) -> list[Visual]:
-    """The shapes of a link, placed on its body."""
-    found: list[Visual] = []
-    for element in link.children:
-        if element.tag in ("visual", "collision"):
-            with only_reported(element, report), located(element.error):
-                found += _read_visual(element, link, on, materials, meshes, report)
-    return found
+@dataclass(frozen=True)
+class VisualReader:
+    """Reads the shapes of links, with what they share."""
 
+    materials: dict[str, Colour]
+    meshes: MeshFinder
+    report: ImportReport
 
-def _read_visual(
-    element: Element, link: Element, on: Carrier, materials: dict[str, Colour], meshes: MeshFinder, report: ImportReport
-) -> list[Visual]:
-    geometry = element.first("geometry")
-    shapes = [g for g in (geometry.children if geometry is not None else ()) if g.tag in PRIMITIVES or g.tag == "mesh"]
-    if not shapes:
-        report.ignored(f"{element.tag} without a known shape", element.where)
-        return []
-    shape = shapes[0]
-    record: dict[str, Any] = {
-        "body": on.body, "kind": shape.tag, "at": on.at @ read_origin(element), "role": element.tag,
-        "name": element.attributes.get("name", ""), "link": link.string("name"),
-    }  # fmt: skip
-    material = element.first("material")
-    if material is not None:
-        record["colour"] = _colour(material) or materials.get(material.attributes.get("name", ""))
-    if shape.tag == "mesh":
-        record |= _mesh(shape, element, meshes, report)
-    else:
-        record["sizes"] = _sizes(shape)
-        report.kept(f"{element.tag} {shape.tag}", element.where, USES[element.tag])
-    return [Visual(**record)]
+    def read(self, link: Element, on: Carrier) -> Iterator[Visual]:
+        """The shapes of a link, placed on its body."""
+        for element in link.children:
+            if element.tag in ("visual", "collision"):
+                with only_reported(element, self.report), located(element.error):
+                    yield from self._visual(element, link, on)
+
+    def _visual(self, element: Element, link: Element, on: Carrier) -> list[Visual]:
+        geometry = element.first("geometry")
+        shapes = [g for g in (geometry.children if geometry is not None else ()) if g.tag in PRIMITIVES or g.tag == "mesh"]
+        if not shapes:
+            self.report.ignored(f"{element.tag} without a known shape", element.where)
+            return []
+        shape = shapes[0]
+        record: dict[str, Any] = {
+            "body": on.body, "kind": shape.tag, "at": on.at @ read_origin(element), "role": element.tag,
+            "name": element.attributes.get("name", ""), "link": link.string("name"),
+        }  # fmt: skip
+        material = element.first("material")
+        if material is not None:
+            record["colour"] = _colour(material) or self.materials.get(material.attributes.get("name", ""))
+        if shape.tag == "mesh":
+            record |= self._mesh(shape, element)
+        else:
+            record["sizes"] = _sizes(shape)
+            self.report.kept(f"{element.tag} {shape.tag}", element.where, USES[element.tag])
+        return [Visual(**record)]
+
+    def _mesh(self, shape: Element, element: Element) -> dict[str, Any]:
+        uri = shape.string("filename")
+        one = len(shape.attributes.get("scale", "1 1 1").split()) == 1  # for all three axes: common, though not in the standard
+        scale = (shape.number("scale"),) * 3 if one else shape.numbers("scale", 3, (1.0, 1.0, 1.0))
+        path, why = self.meshes.find(uri)
+        if path is None:
+            self.report.ignored(f"{element.tag} mesh", element.where, f"{uri}: {why}")
+        else:
+            self.report.kept(f"{element.tag} mesh", element.where, USES[element.tag])
+        return {"uri": uri, "path": path, "scale": scale, "own_colours": True}
 
 
 def _sizes(shape: Element) -> tuple[float, ...]:
@@ -133,15 +146,3 @@ def _sizes(shape: Element) -> tuple[float, ...]:
     if min(sizes) < 0.0:
         raise shape.error(f"sizes must not be negative, got {sizes}")
     return sizes
-
-
-def _mesh(shape: Element, element: Element, meshes: MeshFinder, report: ImportReport) -> dict[str, Any]:
-    uri = shape.string("filename")
-    one = len(shape.attributes.get("scale", "1 1 1").split()) == 1  # for all three axes: common, though not in the standard
-    scale = (shape.number("scale"),) * 3 if one else shape.numbers("scale", 3, (1.0, 1.0, 1.0))
-    path, why = meshes.find(uri)
-    if path is None:
-        report.ignored(f"{element.tag} mesh", element.where, f"{uri}: {why}")
-    else:
-        report.kept(f"{element.tag} mesh", element.where, USES[element.tag])
-    return {"uri": uri, "path": path, "scale": scale, "own_colours": True}

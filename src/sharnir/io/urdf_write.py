@@ -181,7 +181,7 @@ class _Writer:
         return [x for role in roles for x in (f"<{role}{named}>", *(f"  {line}" for line in lines), f"</{role}>")]
 
     def _uri(self, visual: Visual) -> str:
-        """As the file named it; a relative name is made relative to the new folder."""
+        """The name of a mesh as the file gave it; a relative name is made relative to the new folder."""
         if "://" in visual.uri or visual.path is None:
             return visual.uri
         return Path(os.path.relpath(visual.path, self.folder.resolve())).as_posix()

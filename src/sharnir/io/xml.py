@@ -34,7 +34,6 @@ class Element:
     line: int
     parent: Element | None = field(default=None, repr=False)
     children: list[Element] = field(default_factory=list, repr=False)
-    text: str = ""
 
     # --- finding --------------------------------------------------------------------------------------------------------
     def first(self, tag: str) -> Element | None:
@@ -168,12 +167,9 @@ class _Builder:
         self.parser, self.file = parser, file
         self.root: Element | None = None
         self.open: list[Element] = []
-        self.texts: list[list[str]] = []
         self.count = 0
-        parser.buffer_text = True
         parser.StartElementHandler = self.start
         parser.EndElementHandler = self.end
-        parser.CharacterDataHandler = self.characters
         parser.StartDoctypeDeclHandler = self.refusing("a DOCTYPE declaration")
         parser.EntityDeclHandler = self.refusing("an entity declaration")
         parser.ExternalEntityRefHandler = self.refusing("an external entity")
@@ -200,13 +196,9 @@ class _Builder:
         else:
             parent.children.append(element)
         self.open.append(element)
-        self.texts.append([])
 
     def end(self, tag: str) -> None:
-        self.open.pop().text = "".join(self.texts.pop()).strip()
-
-    def characters(self, data: str) -> None:
-        self.texts[-1].append(data)
+        self.open.pop()
 
 
 def attribute(text: str) -> str:

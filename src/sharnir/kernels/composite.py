@@ -33,7 +33,7 @@ def composite_bodies(tree, j, c):
 
 
 def carried(r, h):
-    """What a body adds to the moments about a point when its origin lies at r and h = 2 (first moment) + m r."""
+    """Contribution of a body to the moments about a point when its origin lies at r and h = 2 (first moment) + m r."""
     x, y, z = r[0]*h[0], r[1]*h[1], r[2]*h[2]
     return (y + z, x + z, x + y,
             -0.5*(r[0]*h[1] + r[1]*h[0]), -0.5*(r[0]*h[2] + r[2]*h[0]), -0.5*(r[1]*h[2] + r[2]*h[1]))

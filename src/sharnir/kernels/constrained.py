@@ -61,7 +61,7 @@ def constraint_matrix(J, W, share, S, L, z):
 
 
 def least_pivot(S, L):
-    """Of the factors L of S with a share of its diagonal, relative to that diagonal: 1 where rows are orthogonal."""
+    """Least pivot of the factors L of S with a share of its diagonal, relative to that diagonal: 1 where rows are orthogonal."""
     least = 1.0
     for k in range(S.shape[0]):
         size = L[k, k] * S[k, k]

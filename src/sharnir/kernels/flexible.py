@@ -50,7 +50,7 @@ def deformations(joints, given, out):
 
 
 def elastic_drift(tree, j, d):
-    """What the rates of deformation add to F, and the forces on elastic coordinates that the state fixes.          (F8)
+    """Share of the rates of deformation in F, and the forces on elastic coordinates that the state fixes.        (F8)
 
     Reads j: JointValues, d.omega.  Changes d.F.  Writes d.Q (nx,).
     """
@@ -95,7 +95,7 @@ def take_elastic_forces(tree, d, tau):
 
 
 def add_elastic(tree, j, M):
-    """What elastic coordinates add to the inertia matrix: E, and P carried down the path to the base.  Changes M.    (F9)"""
+    """Share of elastic coordinates in the inertia matrix: E, and P carried down the path to the base.  Changes M.    (F9)"""
     for f in range(tree.deformed.shape[0]):
         i, m = tree.deformed[f], tree.coordinate[f + 1] - tree.coordinate[f]
         for x in range(m):

@@ -8,7 +8,7 @@ from ..dialect.arrays import Array
 
 
 class AxisForces(NamedTuple):
-    """What axis a contributes to products with the axes that carry it."""
+    """Contribution of axis a to products with the axes that carry it."""
 
     p: Array["na", 6]           # M* s: momentum of the composite body per unit of speed
     r: Array["na", 3]           # 2B*'s, angular part; the linear one is zero

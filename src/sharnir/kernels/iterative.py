@@ -58,7 +58,7 @@ def settled(size, last, noise):
 
 
 def rounding(A, x):
-    """What rounding alone leaves of r'r: n terms a row, each wrong by a unit of its last place."""
+    """r'r by rounding alone: n terms a row, each wrong by a unit of its last place."""
     n = x.shape[0]
     total = 0.0
     for a in range(n):

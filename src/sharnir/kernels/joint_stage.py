@@ -47,7 +47,7 @@ class Joints(NamedTuple):
 
 
 class JointValues(NamedTuple):
-    """What the joint stage writes, and all that later algorithms see of joints."""
+    """Results of the joint stage, and all that later algorithms see of joints."""
 
     rho: Array["nb1", 3]        # origin of body i in the carrier's axes
     G: Array["nb1", 9]          # direction cosines, carrier -> body

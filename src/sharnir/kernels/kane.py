@@ -164,7 +164,7 @@ def inertia_matrix_recursive(tree, j, p, k, M):
 
 
 def of_subtrees(tree, j, p, k):
-    """What does not depend on the column."""
+    """Sums over subtrees: everything that does not depend on the column."""
     to_world(tree, j, p, k)
     row_masses(tree, k)
     row_M1(tree, k)

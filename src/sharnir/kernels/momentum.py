@@ -27,7 +27,7 @@ def carried_momenta(tree, j, v, qd, L, p):
 
 
 def rotor_momenta(tree, qd, p):
-    """What the rotors add to p.  Reads qd (na,) rates of the axes.  Adds to p (na,)."""
+    """Add the momenta of rotors to p.  Reads qd (na,) rates of the axes.  Adds to p (na,)."""
     for c in range(tree.geared.shape[0]):
         a = tree.geared[c]
         p[a] = p[a] + tree.rotor[a] * qd[a]

@@ -252,7 +252,7 @@ def push(tree, m, i, P, e, sign):
 
 
 def push_place(tree, j, m, i, k):
-    """What the known force P of joint i does to the elastic coordinates of its carrier k through the place where it hangs."""
+    """Known force P of joint i on the elastic coordinates of its carrier k, through the place where it hangs."""
     x0 = first_elastic(tree, k)
     at, size = (tree.elastic_block[tree.flexed[k]] if tree.flexed[k] >= 0 else 0), end_elastic(tree, k) - x0
     y = 0

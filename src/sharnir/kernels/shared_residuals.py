@@ -1,4 +1,4 @@
-"""What a solution leaves of the equations of separate bodies as they were given: M v̇ + K'x = F + R, K v̇ + gamma = 0.
+"""Residuals of the equations of separate bodies as they were given: M v̇ + K'x = F + R, K v̇ + gamma = 0.
 
 Many multipliers that travel with one body hold one another in soft modes. There elimination loses digits that these equations
 have, and solutions by their residuals find again. docs/theory/solving.md (D10)
@@ -17,7 +17,7 @@ def given_right(tree, tau, gamma, h):
 
 
 def residuals(tree, j, d, tau, K, gamma, s, h, qdd):
-    """What s.acc, qdd and h.x leave of the equations as they were given: of axes in h.u, of unknowns in h.d.  Work h.p."""
+    """Residuals of s.acc, qdd and h.x in the equations as they were given: of axes in h.u, of unknowns in h.d.  Work h.p."""
     given_right(tree, tau, gamma, h)
     for i in range(1, tree.carrier.shape[0]):
         M, H, J, Ff, Fn = by_itself(tree, j, d.F, i)

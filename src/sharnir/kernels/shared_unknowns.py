@@ -200,7 +200,7 @@ def fold_inward(tree, j, w, F, base, tau, share, s, h):
 
 
 def first_column(tree, i, p):
-    """Of node p, which leaves at body i: those that leave come first."""
+    """First column of node p, which leaves at body i: those that leave come first."""
     return tree.column[i] + tree.unknown[p] - tree.unknown[tree.left[i + 1]]
 
 
@@ -455,7 +455,7 @@ def add_up(tree, s, h, qdd):
 
 
 def shared_reactions(tree, h, R):
-    """What shared unknowns add to the reactions that `separate_reactions` finds.  Changes R (nb1, 6)."""
+    """Add the share of shared unknowns to the reactions that `separate_reactions` finds.  Changes R (nb1, 6)."""
     for i in range(1, tree.carrier.shape[0]):
         for z in range(tree.held_of[i], tree.held_of[i + 1]):
             m, y = tree.held[z, 0], tree.column[i] + tree.held[z, 1]

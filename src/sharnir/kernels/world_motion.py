@@ -113,7 +113,7 @@ def axes_in_world(tree, joints, j, p, v, b, x):
 
 
 def rates_of_column(x, a, u, w):
-    """Of a single column, fixed on both sides of its motion alike."""
+    """Rates of a single column, fixed on both sides of its motion alike."""
     du, dw = twist_cross(u, w, get3(x.s, a), get3b(x.s, a))
     tu, tw = twist_cross(u, w, du, dw)
     set33(x.ds, a, du, dw)
@@ -122,7 +122,7 @@ def rates_of_column(x, a, u, w):
 
 
 def rates_of_columns(x, first, n, u, w, cu, cw):
-    """Of n columns at one level: (u; w) moves the frame their changes are fixed in, (cu; cw) the one they are fixed in."""
+    """Rates of n columns at one level: (u; w) moves the frame their changes are fixed in, (cu; cw) the one they are fixed in."""
     for a in range(first, first + n):
         su, sw = get3(x.s, a), get3b(x.s, a)
         du, dw = twist_cross(u, w, su, sw)

@@ -3,15 +3,14 @@
 from typing import Any
 
 from ..errors import MethodError
+from . import by_algorithm
 from .kernels import (
     closed,
     coupled,
     derivatives,
     force_report,
     forward,
-    inertia,
     inverse,
-    iterative,
     momentum,
     points,
     regressor,
@@ -21,7 +20,7 @@ from .program import Program
 
 PROGRAMS: dict[str, Program] = {
     program.name: program
-    for module in (state, points, inverse, inertia, forward, momentum, iterative, regressor, coupled)
+    for module in (state, points, inverse, forward, momentum, regressor, coupled, by_algorithm)
     for program in module.PROGRAMS
 }
 

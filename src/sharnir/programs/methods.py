@@ -30,18 +30,18 @@ class Method:
     """Forms the full matrix of the multipliers, (6N−n)² numbers."""
     couples: bool = False
     """Handles coupled coordinates."""
-    bends: bool = False
+    handles_flexible: bool = False
     """Handles flexible bodies though not coupled coordinates; what couples handles both."""
     constrains: str = ""
     """How it solves models with constraints: "inertia" (from its inertia matrix), "elimination" (multipliers eliminated with the
     bodies they act on), "form" (a dense matrix form), or not at all."""
     loses: str = "inertia"
-    """What it subtracts, so that digits are lost where masses differ much: "sweeps" (inertias of carried bodies), "inertia" (the
+    """Differences that lose digits where masses differ much: "sweeps" (of inertias of carried bodies), "inertia" (the
     same in the inertia matrix), "mobility" (inverse masses), or nothing: docs/theory/conditioning.md."""
 
     def handles(self, followers: bool, flexible: bool) -> bool:
         """Whether models with joints that follow others, or with flexible bodies, can be solved."""
-        return self.couples or (not followers and (self.bends or not flexible))
+        return self.couples or (not followers and (self.handles_flexible or not flexible))
 
     @property
     def is_sparse_form(self) -> bool:
@@ -86,7 +86,7 @@ _TABLE = [
     ),
     Method(
         "lagrange1", "multipliers eliminated on the tree", "[I] (3.8)–(3.10)", "O(N)",
-        ALL, "lagrange1", needs_solid=True, bends=True, constrains="form", loses="mobility",
+        ALL, "lagrange1", needs_solid=True, handles_flexible=True, constrains="form", loses="mobility",
     ),
     Method(
         "inverse-iterative", "inverse of the last step, improved by rank one", "[I] (4.2)", "O(n²) a step",

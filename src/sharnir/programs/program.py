@@ -1,7 +1,7 @@
 """A program: which kernels, in which order, answer one question by one method.
 
-The function is written in the dialect of the kernels and takes five groups of arrays:
-the tree, the joints, inputs x, work w, outputs y. Groups are NamedTuples whose annotations are shapes.
+The function is written in the dialect of the kernels and takes five groups of arrays: the tree, the joints, inputs x, work w,
+outputs y; before them any functions that `functools.partial` has bound. Groups are NamedTuples whose annotations are shapes.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from ..kernels.joint_stage import Joints
+from ..kernels.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,11 @@ class Program:
     wide: bool = False
     """Its outputs grow faster than the model: that its graph is too large says nothing about other programs."""
 
+    @property
+    def groups(self) -> tuple[type, ...]:
+        """The declared groups of its arguments. The first two, the tree and the joints, are the same for all lanes."""
+        return (Tree, Joints, self.inputs, self.work, self.outputs)
+
     def sizes(self, structure: Any) -> dict[str, int]:
-        """What the names in the shapes of its arrays mean for a model."""
+        """Values of the names in the shapes of its arrays for a model."""
         return structure.sizes if self.axis_rates else {**structure.sizes, "nda": 0}

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from ..kernels.composite import composite_columns
+from ..kernels.stepanenko import stepanenko_columns
 from .kernels import parallel
 
 ONCE, TRUNK, SUBTREES, BODIES = "once", "trunk", "subtrees", "bodies"
@@ -16,7 +19,7 @@ independent of another; all bodies in any order and division."""
 @dataclass(frozen=True)
 class Stage:
     function: Callable[..., Any]
-    """Takes the groups of the program and a `parallel.Part`."""
+    """Takes the groups of the program and a `parallel.BodyRanges`."""
     over: str
     """ONCE, TRUNK, SUBTREES or BODIES."""
     own: tuple[str, ...] = ()
@@ -35,7 +38,7 @@ class Sharing:
 
 
 _SCRATCH = ("inertia.r", "inertia.s", "inertia.M2", "inertia.M3", "inertia.moves")
-"""What the recursive algorithm computes anew for every column."""
+"""Arrays that the recursive algorithm computes anew for every column."""
 
 SHARING: dict[str, Sharing] = {
     "rates": Sharing((Stage(parallel.joints_of_part, BODIES), Stage(parallel.rates_of_all, ONCE)), least=1000),
@@ -53,7 +56,7 @@ SHARING: dict[str, Sharing] = {
             Stage(parallel.joints_at_rest, ONCE),
             Stage(parallel.composites, ONCE),
             Stage(parallel.zero_part, BODIES),
-            Stage(parallel.composite_part, BODIES),
+            Stage(partial(parallel.columns_of_part, composite_columns), BODIES),
             Stage(parallel.rotors, ONCE),
         ),
         least=150,
@@ -62,7 +65,7 @@ SHARING: dict[str, Sharing] = {
         (
             Stage(parallel.joints_at_rest, ONCE),
             Stage(parallel.zero_part, BODIES),
-            Stage(parallel.stepanenko_part, BODIES, own=("inertia",)),
+            Stage(partial(parallel.columns_of_part, stepanenko_columns), BODIES, own=("inertia",)),
             Stage(parallel.rotors, ONCE),
         ),
         least=150,
@@ -79,4 +82,4 @@ SHARING: dict[str, Sharing] = {
         least=150,
     ),
 }
-"""By the names of programs. Where coordinates are coupled, programs have other names."""
+"""Sharing by the names of programs. Where coordinates are coupled, programs have other names."""

@@ -9,7 +9,7 @@ from .expression import needed
 from .graph import Graph, Number, Symbol
 
 Form: TypeAlias = tuple[Any, ...]
-"""What functions that differ only in constants have in common; hashable."""
+"""The form that functions have in common which differ only in constants; hashable."""
 
 
 def without_constants(graph: Graph, inputs: Sequence[Symbol], outputs: Sequence[Number]) -> tuple[Form, list[float]]:

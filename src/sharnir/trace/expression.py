@@ -51,7 +51,7 @@ class Expression:
         """Their values where a call gives no others."""
 
     def with_defaults(self, values: Mapping[str, Number]) -> Expression:
-        """The same with other values of the parameters where a call gives none."""
+        """The expression with other values of the parameters where a call gives none."""
         out = copy(self)
         out.defaults = values
         return out
@@ -148,7 +148,7 @@ def call_traced(function: Callable[..., Any], args: Sequence[Any], what: str) ->
 
 
 def _hint(error: Exception) -> str:
-    """Of whatever took a symbol for a number, an array, or one of its own kind."""
+    """Hint for an error of code that took a symbol for a number, an array, or one of its own kind."""
     if isinstance(error, SharnirError) or not any(word in str(error) for word in ("Symbol", "dtype('O')", "ufunc")):
         return ""
     return (

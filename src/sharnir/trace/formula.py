@@ -87,7 +87,7 @@ class Formulas:
 
     @property
     def signals(self) -> set[Signal]:
-        """What is read besides the variables, e.g. ("q", "elbow")."""
+        """The quantities that are read besides the variables, e.g. ("q", "elbow")."""
         return set().union(*(signals(tree) for tree in self._all_trees))
 
     @property
@@ -163,7 +163,7 @@ def _part(name: str, x: Any) -> Any:
 
 
 def parameter_hint(text: str) -> str:
-    """What to say of a formula that was meant to use parameters and could not be read; nothing where none are meant."""
+    """Hint for a formula that was meant to use parameters and could not be read; empty where none are meant."""
     words = set(re.findall(r"[^\W\d]\w*", text))
     if PARAMETER in words:
         return " "

@@ -63,7 +63,7 @@ def parse(text: str, names: Collection[str], roots: Collection[str] = (), tables
 
 
 def evaluate(tree: Tree, values: Mapping[str, Number], read: Callable[[Signal], Number] | None = None) -> Number:
-    """The value of a formula on numbers of any kind; `read` gives the value of a signal."""
+    """The value of a formula on generic scalars; `read` gives the value of a signal."""
     kind = tree[0]
     if kind == "number":
         return tree[1]

@@ -29,7 +29,7 @@ def apply(name: Any, *args: Number) -> Number:
         if own is not None:  # applies operations itself
             return own.apply(name, *args)
         if any(getattr(x, "ndim", 0) for x in args):
-            import numpy as np  # loaded by whoever made the array; formulas alone do without
+            import numpy as np  # loaded already, since there is an array; formulas alone do without
 
             empty = not np.broadcast(*args).size  # for which the type of the result must be given
             return np.vectorize(lambda *x: apply(name, *x), [float] if empty else None)(*args)
@@ -77,7 +77,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 
 @contextmanager
 def numbers_expected(what: str, args: Sequence[Any]) -> Iterator[None]:
-    """What goes wrong with these arguments inside is their fault."""
+    """Errors of arithmetic inside are reported as faults of these arguments."""
     try:
         yield
     except (*NOT_A_NUMBER, ArithmeticError, RecursionError) as error:
@@ -181,10 +181,6 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "sinh": sinh,
     "cosh": cosh,
     "tanh": tanh,
-}
-
-
-_UFUNCS |= {
     "positive": operator.pos,
     "hypot": hypot,
     "deg2rad": lambda x: x * (pi / 180.0),
@@ -207,16 +203,12 @@ _INSTEAD = {
 }
 
 
-def _method(name: str) -> Callable[..., Any]:
-    return lambda *inputs: apply_ufunc(name, inputs)
-
-
 for _name in (*_UFUNCS, *_REFUSED):  # np.sin of an array of symbols calls the method `sin` of each
-    setattr(Symbol, _name, _method(_name))
+    setattr(Symbol, _name, lambda *inputs, _name=_name: apply_ufunc(_name, inputs))
 
 
 def apply_ufunc(name: str, inputs: Sequence[Any]) -> Any:
-    """What `np.<name>(…)` means when one of its arguments is a symbol."""
+    """The result of `np.<name>(…)` when one of its arguments is a symbol."""
     if name not in _UFUNCS:
         instead = f"write {_INSTEAD[name]}; " if name in _INSTEAD else ""
         raise TraceError(f"numpy.{name} cannot be traced; {instead}those that can are {', '.join(sorted(_UFUNCS))}")
@@ -227,7 +219,7 @@ def apply_ufunc(name: str, inputs: Sequence[Any]) -> Any:
 
 
 def apply_numpy(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """What other functions of NumPy mean where an argument is a symbol; most work on it as on any object."""
+    """The result of other functions of NumPy on a symbol; most work on it as on any object."""
     if function.__name__ == "where" and len(args) == 3:
         return select(*args)
     if function.__name__ == "clip" and len(args) == 3 and not kwargs:

@@ -1,4 +1,4 @@
-"""Generic numbers: a formula that is zero on them is zero everywhere, not only where somebody has tried it.
+"""Generic numbers: a formula that is zero on them is zero everywhere, not only where it was evaluated.
 
 Arithmetic, roots, logarithms and angles are what they are. A function that may be constant, vanish or exceed all bounds somewhere
 (an exponential, a table, a floor) is an unknown number of about one instead, the same for the same arguments, and a branch a
@@ -21,7 +21,7 @@ from .graph import Number
 from .operations import Operators, operation
 
 ROUNDING = 1e-12
-"""Of sums of products along chains of bodies, relative to their size."""
+"""Rounding of sums of products along chains of bodies, relative to their size."""
 SMALL_POWERS = 16.0
 """Exponents up to which a power is computed: it is neither too large nor too small for others to be seen beside it."""
 _KNOWN: dict[Any, Any] = {
@@ -95,7 +95,7 @@ def on_generic(function: Callable[..., Sequence[Number]], values: Sequence[float
 
 
 def stacked(numbers: Sequence[Number], shape: tuple[int, ...]) -> Generic:
-    """Numbers (…) of any kind as one array of them (numbers, …)."""
+    """Generic scalars (…) as one array of them (numbers, …)."""
     parts = [(x.value, x.size) if isinstance(x, Generic) else (x, np.abs(x)) for x in numbers]
     value, size = (np.array([np.broadcast_to(part[k], shape) for part in parts], dtype=float) for k in range(2))
     return Generic(value.reshape(len(parts), *shape), size.reshape(len(parts), *shape))

@@ -1,5 +1,5 @@
 """Lookups: operations of an expression graph that carry an array of constants. A table of ten thousand points is two kinds of
-node: `Locate` finds the cell that an argument is in, and `Entry` reads a number of that cell.
+node: `Locate` finds the cell that an argument is in, and `CellNumber` reads a number of that cell.
 
 Both are constant between jumps, so that they have no slope: the tangent of a table is that of the polynomial of the cell,
 which is ordinary arithmetic on what was read. They stand in a graph where other nodes have the name of an operation.
@@ -29,7 +29,7 @@ class Constants:
 
     @cached_property
     def flat(self) -> list[float]:
-        """As Python has them, quick to read one by one."""
+        """The numbers as Python floats, quick to read one by one."""
         found: list[float] = self.rows.ravel().tolist()
         return found
 
@@ -76,7 +76,7 @@ class Locate(Lookup):
 
     name = "locate"
 
-    def __init__(self, constants: Constants, ends: str = "") -> None:
+    def __init__(self, constants: Constants, ends: str) -> None:
         super().__init__(constants)
         self.ends = ends
 
@@ -91,7 +91,7 @@ class Locate(Lookup):
         return float(found)
 
 
-class Entry(Lookup):
+class CellNumber(Lookup):
     """The number in a column of row k."""
 
     name = "entry"
@@ -112,7 +112,7 @@ _watched: ContextVar[list[str] | None] = ContextVar("ranges left")
 
 @contextmanager
 def ranges_left() -> Iterator[list[str]]:
-    """What is said of ranges that are left while numbers are computed inside, on floats."""
+    """Messages about ranges that are left while numbers are computed inside, on floats."""
     seen: list[str] = []
     token = _watched.set(seen)
     try:

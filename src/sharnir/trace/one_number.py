@@ -1,4 +1,4 @@
-"""What cannot be done with one number whose value is not known, said in words: branches, rounding, conversions."""
+"""Refusals of what a number of unknown value cannot do: branches, rounding, conversions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OTHER_NAMES = {"fabs": "abs", "pow": "power", "fmod": "mod", "copysign": "sign"}
 
 
 def _in_its_place(frame: FrameType) -> str:
-    """What to write in place of the call that this frame is just making: functions of `math` have no frame of their own."""
+    """The function to write in place of the call that this frame is making: functions of `math` have no frame of their own."""
     usual = "the one of sharnir (sharnir.sin, sharnir.cos, …; sharnir.table to interpolate) or of NumPy"
     line, last, start, end = list(frame.f_code.co_positions())[frame.f_lasti // 2]
     if line is None or line != last:
@@ -38,7 +38,7 @@ class OneNumber:
     graph: Any
 
     def _refuse_parameter(self) -> None:
-        """Of a parameter the words are others: nothing is traced where a model is built."""
+        """Refuse a parameter in other words: nothing is traced where a model is built."""
         if getattr(self.graph, "of_parameters", False):
             raise TraceError(
                 f"{self!r} may change from call to call, so that neither float(), nor int(), nor a branch (if, min, max) can "

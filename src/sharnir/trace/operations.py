@@ -144,7 +144,7 @@ OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in _
 
 
 def operation(name: Any) -> Any:
-    """What stands behind the first word of a node: an operation by its name, or a lookup itself."""
+    """The operation that the first word of a node stands for: one by its name, or a lookup itself."""
     return OPERATIONS[name] if isinstance(name, str) else name
 
 

@@ -56,7 +56,7 @@ def formula_text(x: Symbol) -> str:
 
 
 def file_text(x: Symbol) -> str:
-    """The same for a file, which has no text for a table of parameters."""
+    """The formula for a file, which has no text for a table of parameters."""
     if any(not isinstance(x.graph.nodes[k][0], str) for k in needed(x.graph, [x])):
         raise FormatError(
             f"{x!r}: a number that is looked up in a table by parameters cannot be written; use the table in a force"

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import NOT_A_NUMBER, ModelError, SharnirError, StateError, TraceError, brief, unknown
 from .functions import apply, mod, numbers_expected
 from .graph import Number, Symbol
-from .lookup import Constants, Entry, Locate
+from .lookup import CellNumber, Constants, Locate
 from .spline import KINDS, breaks, cells, origins
 from .table_file import read_grid
 
@@ -23,7 +23,7 @@ SHOWN = 12
 
 
 class Table:
-    """What `table` returns. `axes`: the places of its points, for each argument; `values`: an array with an axis for each."""
+    """A function by points. `axes`: the places of its points, for each argument; `values`: an array with an axis for each."""
 
     def __init__(self, axes: Sequence[Any], values: Any, kind: str = "cubic", outside: str = "hold", name: str = "") -> None:
         self.name = name
@@ -36,7 +36,7 @@ class Table:
     # --- checks -------------------------------------------------------------------------------------------------------
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """The table in the words of messages."""
         spans = " by ".join(f"{x[0]:.6g} … {x[-1]:.6g}" for x in self.axes)
         return f"table {self.name!r}" if self.name else f"table of {self.values.size} points over {spans}"
 
@@ -90,18 +90,18 @@ class Table:
 
     # --- evaluation ---------------------------------------------------------------------------------------------------
     @cached_property
-    def _lookups(self) -> tuple[list[Locate], list[Entry], list[Any]]:
-        """For each argument where its cell is found and where that begins; the coefficients, None where all are zero."""
+    def _lookups(self) -> tuple[list[Locate], list[CellNumber], list[Any]]:
+        """Lookups of the cell of each argument and of where it begins; coefficients, None where all are zero."""
         d = len(self.axes)
         locate, origin = [], []
         for a, x in enumerate(self.axes):
             which = f"argument {a + 1} of {self.label}" if d > 1 else f"the argument of {self.label}"
             ends = f"{which} must stay within {x[0]:.9g} … {x[-1]:.9g}" if self.outside == "error" else ""
             locate.append(Locate(Constants(breaks(x)[:, None]), ends))
-            origin.append(Entry(Constants(origins(x)[:, None]), 0))
+            origin.append(CellNumber(Constants(origins(x)[:, None]), 0))
         found = cells(self.axes, self.values, self.kind, self.outside)
         rows = Constants(found.reshape(math.prod(found.shape[:d]), -1))
-        columns = [Entry(rows, c) if rows.rows[:, c].any() else None for c in range(rows.width)]
+        columns = [CellNumber(rows, c) if rows.rows[:, c].any() else None for c in range(rows.width)]
         return locate, origin, columns
 
     def __call__(self, *arguments: Number) -> Number:
@@ -171,7 +171,7 @@ class Table:
 
 def _on_arrays(lookup: Any, x: np.ndarray) -> np.ndarray:
     rows = lookup.constants.rows
-    if isinstance(lookup, Entry):
+    if isinstance(lookup, CellNumber):
         found: np.ndarray = rows[np.asarray(x, dtype=np.int64), lookup.column]
         return found
     return np.asarray(np.searchsorted(rows[:, 0], x, side="right"), dtype=float)

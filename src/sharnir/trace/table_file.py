@@ -78,7 +78,7 @@ def read_cells(path: Path) -> list[tuple[int, list[str]]]:
 
 
 def _cells(line: str, mark: str | None) -> list[str]:
-    """Without empty ones at the end, which some programs write behind every line."""
+    """The cells of a line, without empty ones at its end, which some programs write."""
     cells = [cell.strip() for cell in (line.split() if mark is None else next(csv.reader([line], delimiter=mark)))]
     while cells and not cells[-1]:
         cells.pop()

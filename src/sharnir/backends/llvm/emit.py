@@ -26,16 +26,15 @@ from .stages import STAGED, plan
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "floor": "floor"}
 _COMPARE = {"less": "olt", "less_equal": "ole"}
-_LIBM = {"tan", "asin", "acos", "atan", "atan2", "exp", "log", "pow", "sinh", "cosh", "tanh"}
 
 
-def emit(traced: TracedProgram, lanes: int, name: str = "f", pairs: bool = False, innermost: bool = False) -> str:
+def emit(traced: TracedProgram, lanes: int, pairs: bool = False, innermost: bool = False) -> str:
     """The text of a module with one function. `pairs`: in double-double arithmetic, numbers in and out are pairs, one lane."""
-    return _Emitter(traced, PairWriter() if pairs else Writer(lanes), lanes, innermost).module(name)
+    return _Emitter(traced, PairWriter() if pairs else Writer(lanes), lanes, innermost).module()
 
 
 class _Emitter:
-    def __init__(self, traced: TracedProgram, writer: Writer, lanes: int, innermost: bool = False) -> None:
+    def __init__(self, traced: TracedProgram, writer: Writer, lanes: int, innermost: bool) -> None:
         self.traced, self.innermost = traced, innermost
         self.nodes = traced.graph.nodes
         self.w, self.lanes = writer, lanes
@@ -60,7 +59,7 @@ class _Emitter:
         ends = [[x.index for x in part if isinstance(x, Symbol)] for _, _, part in self.parts]
         self.plan = plan(traced.graph, self.order, early, ends, several=1 < lanes <= STAGED)
 
-    def module(self, name: str) -> str:
+    def module(self) -> str:
         w, blocks = self.w, self.plan.blocks
         w.block("entry")
         self.room = max(self.plan.slots.values(), default=-1) + 1
@@ -91,7 +90,7 @@ class _Emitter:
         called = "\n".join(prelude(w.operations, w.declarations)) if isinstance(w, PairWriter) else ""
         declarations, body = "\n".join(sorted(w.declarations)), "\n".join(w.lines)
         called += self.lookups.module()
-        return f"{declarations}\n{called}\ndefine void @{name}(ptr noundef %args) nounwind {{\n{body}\n}}\n{UNLIKELY}\n"
+        return f"{declarations}\n{called}\ndefine void @f(ptr noundef %args) nounwind {{\n{body}\n}}\n{UNLIKELY}\n"
 
     # --- stages -----------------------------------------------------------------------------------------------------------
     def _stage(self, n: int, stage: Sequence[int], before: str) -> str:

@@ -91,7 +91,7 @@ class GraphRunner:
         return self.code(host_lanes())
 
     def bind(self, arrays: Mapping[str, np.ndarray], n: int = 1, lanes: int = 1) -> Native:
-        """For n states in arrays by name, inputs and outputs: a row for each state, or one row for all.
+        """The graph bound to n states in arrays by name, inputs and outputs: a row for each state, or one row for all.
 
         With one lane there may be an array `check` (n,): 0 for each state all of whose numbers are finite, else nan.
         With several there must be as many states as lanes.
@@ -109,7 +109,7 @@ class GraphRunner:
         return Native(self.code(lanes), [*descriptor, address(check)], (arrays, check))
 
     def bind_vector(self, arrays: Mapping[str, np.ndarray]) -> Native:
-        """For as many states as the processor has lanes, in arrays (…, lanes) by name: no state is laid out anew."""
+        """The graph bound to as many states as the processor has lanes, in arrays (…, lanes) by name: no state is moved."""
         lanes = host_lanes()
         descriptor = [lanes]
         for name, size in (self.inputs | {name: prod(shape) for name, shape in self.outputs.items()}).items():

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...dialect.double_double_code import PairWriter
 from ...dialect.text import Writer
-from ...trace.lookup import Constants, Entry, Locate, Lookup
+from ...trace.lookup import CellNumber, Constants, Locate, Lookup
 
 
 class Lookups:
@@ -40,7 +40,7 @@ class Lookups:
         if isinstance(lookup, Locate):
             self._located[constants] = None
             return w.let(f"call double @locate.{constants.digest}(double {x})")
-        assert isinstance(lookup, Entry)
+        assert isinstance(lookup, CellNumber)
         row = w.let(f"fptosi double {x} to i64")
         place = w.let(f"add i64 {w.let(f'mul i64 {row}, {constants.width}')}, {lookup.column}")
         return _read(w, constants, place)
@@ -57,7 +57,7 @@ def _read(w: Writer, constants: Constants, place: str) -> str:
 
 
 def _array(constants: Constants) -> str:
-    """As bytes, which LLVM reads fastest."""
+    """The constants as bytes, which LLVM reads fastest."""
     data = constants.rows.tobytes()
     text = "\\" + data.hex("\\")
     return f'@data.{constants.digest} = private unnamed_addr constant [{len(data)} x i8] c"{text}", align 64'

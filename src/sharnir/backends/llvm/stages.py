@@ -33,7 +33,7 @@ class Plan:
     """Values that a later stage needs, and the slot each is spilled to."""
     blocks: int
     stored: list[list[int]]
-    """Of each stage, which of the sets of outputs are complete by then and stored."""
+    """For each stage, the sets of outputs that are complete by then and stored."""
 
 
 def plan(graph: Graph, order: Sequence[int], early: Sequence[int], outputs: Sequence[Sequence[int]], several: bool) -> Plan:

@@ -39,7 +39,7 @@ def two_sum(a, b):
 
 
 def ordered_sum(a, b):
-    """The same where |a| >= |b|, or a = 0."""
+    """`two_sum` where |a| >= |b|, or a = 0."""
     s = a + b
     return s, b - (s - a)
 
@@ -144,7 +144,7 @@ def power_series(x, z, first, step, terms, sign):
 
 
 def sine_and_cosine(a):
-    """As one tuple of four. The argument is reduced to a quarter of a turn by pi/2 in three parts."""
+    """Sine and cosine as one tuple of four. The argument is reduced to a quarter of a turn by pi/2 in three parts."""
     k = (a[0] * 0.6366197723675814 + ROUND) - ROUND
     r = a
     for i in range(3):

@@ -36,14 +36,14 @@ class Node:
     value: Any = None
     """Plain data."""
     inside: dict[Any, Node] = field(default_factory=dict)
-    """Of a mapping by key, of a list by index."""
+    """Parts of a mapping by key, of a list by index."""
     key_lines: dict[str, int] = field(default_factory=dict)
     size: int = 1
     height: int = 1
 
 
 def scalar(text: str) -> Any:
-    """What a plain word of YAML means: the core schema of YAML 1.2, so that 1e-3 is a number and `on` and `y` are words."""
+    """The meaning of a plain word of YAML: the core schema of YAML 1.2, so that 1e-3 is a number and `on` and `y` are words."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
@@ -52,7 +52,7 @@ def scalar(text: str) -> Any:
 
 
 def read_text(path: Path | str) -> str:
-    """Of a file in UTF-8."""
+    """The text of a file in UTF-8."""
     data = read_bytes(path)
     try:
         return data.decode("utf-8-sig")

@@ -100,7 +100,7 @@ def number(x: float) -> str:
 
 @lru_cache(4096)
 def text(value: str) -> str:
-    """Without quotes where no reader of YAML could misread it."""
+    """A word of YAML, without quotes where no reader could misread it."""
     word = _RESOLVER.resolve(yaml.ScalarNode, value, (True, False)) == "tag:yaml.org,2002:str"
     if word and _PLAIN.fullmatch(value) and isinstance(scalar(value), str):
         return value

@@ -20,7 +20,7 @@ from ...model.visual import Visual
 from ...trace.formula import Formula
 from ...trace.spline import KINDS
 from ...trace.table import OUTSIDE, Table
-from .file_kinds import FlexibleValue, Grid, Place, Record, Tagged, Version
+from .file_kinds import FlexibleValue, Grid, PlaceValue, Record, Tagged, Version
 from .flexible_entries import FLEXIBLE, ModalArchive
 
 VERSION = 1
@@ -166,8 +166,10 @@ class JointPlacement(Element):
 
     parent: str = element_field(kinds.Name("body"), meaning="the name of a body, or ground")
     child: str = element_field(kinds.Name("body"), meaning="the name of a body")
-    at: Pose | str | None = element_field(Place(), default=None, meaning="the joint frame in the parent: a pose or a frame")
-    child_at: Pose | str | None = element_field(Place(), default=None, meaning="the joint frame in the child: a pose or a frame")
+    at: Pose | str | None = element_field(PlaceValue(), default=None, meaning="the joint frame in the parent: a pose or a frame")
+    child_at: Pose | str | None = element_field(
+        PlaceValue(), default=None, meaning="the joint frame in the child: a pose or a frame"
+    )
     cut: bool | None = element_field(
         kinds.Flag(),
         default=None,

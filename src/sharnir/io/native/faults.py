@@ -1,4 +1,4 @@
-"""What is wrong with a file: all mistakes, each with its path."""
+"""Mistakes of a file: all of them, each with its path."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Faults(Exception):
 
 
 REFUSALS = (Faults, Fault, SharnirError, ArithmeticError, LinAlgError, RecursionError)
-"""What reading raises; the last three on numbers that no mechanism has."""
+"""Exceptions that reading raises; the last three on numbers that no mechanism has."""
 
 
 @contextmanager
 def at(*path: str | int) -> Iterator[None]:
-    """What goes wrong inside belongs to this part of the file."""
+    """Errors raised inside get the path of this part of the file."""
     try:
         yield
     except REFUSALS as error:
@@ -34,7 +34,7 @@ def at(*path: str | int) -> Iterator[None]:
 
 
 def located(error: Exception, *path: str | int) -> list[Fault]:
-    """What went wrong in a part of the file."""
+    """The faults of an error in a part of the file."""
     inside = error.faults if isinstance(error, Faults) else [error if isinstance(error, Fault) else Fault(str(error))]
     return [Fault(fault.what, *path, *fault.path) for fault in inside]
 

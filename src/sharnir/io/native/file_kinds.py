@@ -27,7 +27,7 @@ class Block(FileKind):
     levels: int
 
 
-class Place(FileKind):
+class PlaceValue(FileKind):
     """A pose, or the name of a frame."""
 
 

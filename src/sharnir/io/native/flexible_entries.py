@@ -35,7 +35,7 @@ class ModalArchive(Element):
     )
 
     def changes(self) -> dict[str, Any]:
-        """What is given in place of the archive's."""
+        """Values given in place of the archive's."""
         return {name: x for name in ("damping", "rayleigh") if (x := getattr(self, name)) is not None}
 
 

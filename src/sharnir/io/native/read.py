@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,9 @@ from ...model.values import HERE, Fault, Name
 from ...programs.methods import METHODS
 from ...trace import ParameterGraph
 from ...trace.formula import known_names
-from ...types import FilePath, truth
+from ...types import truth
 from ..meshes import MeshFinder
+from ..paths import LoadOptions
 from .document import Document, read_text
 from .entries import BodyEntry, JointPlacement, ModelEntry
 from .faults import Faults, at, each
@@ -44,44 +45,33 @@ SINGULAR = {
 }
 
 
-def load_native(
-    path: str | Path,
-    *,
-    strict: bool = False,
-    floating: bool = False,
-    passive: bool = True,
-    package_paths: FilePath | Iterable[FilePath] = (),
-) -> Model:
+def load_native(path: Path, options: LoadOptions) -> Model:
     """A model from a .yaml file (docs/native_format.md). `passive=False` leaves out damping, friction and springs of joints."""
-    if floating:
+    if options.floating:
         raise FormatError(f"{path}: floating=True is for formats that cannot express it; write `floating: [body]` into the file")
     text = read_text(path)
-    finder = MeshFinder(Path(path), package_paths)
-    model = _loads(text, str(path), strict, passive, finder)
-    _find_meshes(model, finder)
-    return model
+    return _with_meshes(text, str(path), options.strict, options.passive, MeshFinder(path, options.package_paths))
 
 
 def loads_beside(path: Path, text: str) -> Model:
     """A model from a text inside another file. Meshes are opened as if the text were a file in its place."""
-    finder = MeshFinder(path)
-    model = _loads(text, "<text>", False, True, finder)
-    _find_meshes(model, finder)
-    return model
+    return _with_meshes(text, "<text>", False, True, MeshFinder(path))
 
 
-def _find_meshes(model: Model, finder: MeshFinder) -> None:
+def _with_meshes(text: str, source: str, strict: bool, passive: bool, finder: MeshFinder) -> Model:
     """Paths of meshes are meant from the folder of the file; they are opened in its package or in declared folders only."""
+    model = _loads(text, source, strict, passive, finder)
     model.mesh_folders = [*finder.allowed]
     for k, visual in enumerate(model.visuals):
         if visual.kind == "mesh" and (visual.path or visual.uri):
             where = finder.find(visual.uri)[0] if visual.path is None else finder.folder / visual.path
             model.visuals[k] = visual.replaced(path=where)
+    return model
 
 
 def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: bool = True) -> Model:
     """A model from the text of a .yaml file; `source` is what messages call it. Files that it names are not opened."""
-    return _loads(text, source, strict, passive, None)
+    return _loads(text, source, strict, truth(passive, "passive"), None)
 
 
 def _loads(text: str, source: str, strict: bool, passive: bool, files: MeshFinder | None) -> Model:
@@ -95,7 +85,7 @@ def _loads(text: str, source: str, strict: bool, passive: bool, files: MeshFinde
         graph = _parameters(document.data)
         with np.errstate(all="ignore"), at(), known_names(graph.parameters, read_tables(document.data)):
             entry = read_element(ModelEntry, document.data)
-            model = _built(entry, truth(passive, "passive"), graph, files)
+            model = _built(entry, passive, graph, files)
     except Faults as error:
         raise format_error(error.faults, document) from None
     model.import_report = _report(entry, document, strict)

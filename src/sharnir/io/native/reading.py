@@ -22,12 +22,12 @@ from ...trace import at_values
 from ...trace.formula import Formula, constant, parameter_hint
 from .entries import JOINTS, VERSION, LongFormula, LongVector, PartPlacement, PoseEntry
 from .faults import at, each, items
-from .file_kinds import Block, FlexibleValue, Grid, Place, Record, Tagged, Version
+from .file_kinds import Block, FlexibleValue, Grid, PlaceValue, Record, Tagged, Version
 from .flexible_entries import FLEXIBLE, IntegralsEntry, ModalArchive
 
 
 # --- entries ------------------------------------------------------------------------------------------------------------------
-class Entry(NamedTuple):
+class ReadEntry(NamedTuple):
     """The entry a value belongs to: its data, and the fields read so far."""
 
     data: Mapping[str, Any]
@@ -56,7 +56,7 @@ def read_fields(fields: Sequence[Described], data: Any, first: Sequence[str] = (
     keys = [*first, *by_key]
     if not isinstance(data, dict):
         raise Fault(f"expected fields ({known(keys, 99)}), got {shown(data)}")
-    entry = Entry(data, {one.name: one.default for one in fields if not one.required and one.key not in data})
+    entry = ReadEntry(data, {one.name: one.default for one in fields if not one.required and one.key not in data})
 
     def read_one(key: str) -> None:
         one = by_key.get(key)
@@ -96,7 +96,7 @@ def read_tagged(kind: Tagged, data: Any) -> Any:
 
 
 # --- values by kind -------------------------------------------------------------------------------------------------------------
-def read(kind: Kind, value: Any, entry: Entry) -> Any:
+def read(kind: Kind, value: Any, entry: ReadEntry) -> Any:
     """The value of a field of `entry`."""
     return of_kind(READERS, kind)(kind, value, entry)
 
@@ -118,20 +118,20 @@ def constants(value: Any) -> Any:
     return value
 
 
-def _version(kind: Version, value: Any, entry: Entry) -> int:
+def _version(kind: Version, value: Any, entry: ReadEntry) -> int:
     if value != VERSION or isinstance(value, bool):
         raise expected(f"{VERSION}, the version of the format that this sharnir reads", value)
     return VERSION
 
 
-def _by_name(kind: kinds.ByName, value: Any, entry: Entry) -> dict[str, Any]:
+def _by_name(kind: kinds.ByName, value: Any, entry: ReadEntry) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Fault(f"expected entries by name, got {shown(value)}")
     each(((name, name) for name in value), kinds.Name().check)
     return each(value.items(), lambda one: read(kind.of, one, entry))
 
 
-def _rows(kind: kinds.Rows, value: Any, entry: Entry) -> tuple[Any, ...]:
+def _rows(kind: kinds.Rows, value: Any, entry: ReadEntry) -> tuple[Any, ...]:
     columns = [
         Described(of, "", "", key, False, key, MISSING if default is None else default, False)
         for key, (of, default) in kind.columns.items()
@@ -139,18 +139,18 @@ def _rows(kind: kinds.Rows, value: Any, entry: Entry) -> tuple[Any, ...]:
     return items(value, lambda row: tuple(read_fields(columns, row).values()))
 
 
-def _parts(kind: Parts, value: Any, entry: Entry) -> Any:
+def _parts(kind: Parts, value: Any, entry: ReadEntry) -> Any:
     parts = read(kinds.ByName(Tagged(JOINTS, PartPlacement)), value, entry)
     return kind.check({name: (joint, place.at) for name, (joint, place) in parts.items()})
 
 
 # --- flexible bodies ------------------------------------------------------------------------------------------------------------
-def _flexible(kind: FlexibleValue, value: Any, entry: Entry) -> Any:
+def _flexible(kind: FlexibleValue, value: Any, entry: ReadEntry) -> Any:
     in_archive = isinstance(value, dict) and value.get("type") == ModalArchive.tag and "file" in value
     return read_tagged(Tagged((ModalArchive,) if in_archive else FLEXIBLE), value)
 
 
-def _integrals(kind: IntegralsValue, value: Any, entry: Entry) -> Any:
+def _integrals(kind: IntegralsValue, value: Any, entry: ReadEntry) -> Any:
     given = read_element(IntegralsEntry, value)
     m = len(given.linear)
     sizes = {"linear": (m, 3), "first": (m, 3, 3), "product": (m, m, 3, 3), "mass_matrix": (m, m)}
@@ -167,7 +167,7 @@ def _of_shape(value: Any, shape: tuple[int, ...]) -> None:
         raise Fault(f"expected {'×'.join(map(str, shape))} numbers, got {'×'.join(map(str, found))}")
 
 
-def _block(kind: Block, value: Any, entry: Entry) -> Any:
+def _block(kind: Block, value: Any, entry: ReadEntry) -> Any:
     return _nested(constants(value), kind.levels)
 
 
@@ -181,7 +181,7 @@ def _nested(value: Any, levels: int) -> tuple[Any, ...]:
 
 
 # --- places ---------------------------------------------------------------------------------------------------------------------
-def _place(kind: Place, value: Any, entry: Entry) -> Pose | str:
+def _place(kind: PlaceValue, value: Any, entry: ReadEntry) -> Pose | str:
     if isinstance(value, str):
         return kinds.Name().check(value)
     return read_pose(value, "a pose {position: …, rpy: …}, a position [x, y, z] or the name of a frame")
@@ -199,7 +199,7 @@ def read_pose(value: Any, what: str) -> Pose:
 
 
 # --- formulas -------------------------------------------------------------------------------------------------------------------
-def _function(kind: kinds.Function, value: Any, entry: Entry) -> Any:
+def _function(kind: kinds.Function, value: Any, entry: ReadEntry) -> Any:
     if isinstance(value, dict):
         return read_element(LongFormula, value).build(kind.variables)
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
@@ -208,12 +208,12 @@ def _function(kind: kinds.Function, value: Any, entry: Entry) -> Any:
     return item if kind.or_number and isinstance(item, float) else Formula(item, kind.variables)
 
 
-def _function_or_element(kind: kinds.FunctionOrElement, value: Any, entry: Entry) -> Any:
+def _function_or_element(kind: kinds.FunctionOrElement, value: Any, entry: ReadEntry) -> Any:
     is_element = isinstance(value, dict) and "formula" not in value
     return read_tagged(Tagged(kind.classes), value) if is_element else _function(kind, value, entry)
 
 
-def _vector(kind: kinds.VectorFunction, value: Any, entry: Entry) -> Any:
+def _vector(kind: kinds.VectorFunction, value: Any, entry: ReadEntry) -> Any:
     if isinstance(value, dict):
         return read_element(LongVector, value).build()
     if not isinstance(value, list):
@@ -222,7 +222,7 @@ def _vector(kind: kinds.VectorFunction, value: Any, entry: Entry) -> Any:
     return VectorFormula(*found) if any(isinstance(x, str) for x in found) else found
 
 
-def _pose_function(kind: kinds.PoseFunction, value: Any, entry: Entry) -> Any:
+def _pose_function(kind: kinds.PoseFunction, value: Any, entry: ReadEntry) -> Any:
     try:
         variables = kind.variables(entry.found)
     except KeyError:  # a field that the names depend on is wrong itself
@@ -247,7 +247,7 @@ def read_pose_formula(value: Any, variables: Sequence[str]) -> PoseFormula:
         raise
 
 
-def _drive(kind: kinds.DriveFunction, value: Any, entry: Entry) -> Any:
+def _drive(kind: kinds.DriveFunction, value: Any, entry: ReadEntry) -> Any:
     if not isinstance(value, dict) or "formula" in value:
         if not isinstance(value, (str, int, float, dict)) or isinstance(value, bool):
             raise expected("a formula of t, formulas by coordinate {y: …}, or a pose by formulas {turns: …}", value)
@@ -263,7 +263,7 @@ def _drive(kind: kinds.DriveFunction, value: Any, entry: Entry) -> Any:
     return each(value.items(), read_one)
 
 
-def _named_formula(kind: kinds.NamedFormula, value: Any, entry: Entry) -> Any:
+def _named_formula(kind: kinds.NamedFormula, value: Any, entry: ReadEntry) -> Any:
     where = kinds.Where().check(entry.data["where"]) if isinstance(entry.data.get("where"), dict) else None
     if not kind.several:
         return kind.make(kinds.Item().check(value), where=where)
@@ -272,11 +272,11 @@ def _named_formula(kind: kinds.NamedFormula, value: Any, entry: Entry) -> Any:
     return kind.make(*found, where=where)
 
 
-def _number(kind: Kind, value: Any, entry: Entry) -> Any:
+def _number(kind: Kind, value: Any, entry: ReadEntry) -> Any:
     return kind.check(constants(value))
 
 
-READERS: dict[type[Kind], Callable[[Any, Any, Entry], Any]] = {
+READERS: dict[type[Kind], Callable[[Any, Any, ReadEntry], Any]] = {
     Kind: lambda kind, value, entry: kind.check(value),
     kinds.Scalar: _number,
     kinds.Vector: _number,
@@ -300,7 +300,7 @@ READERS: dict[type[Kind], Callable[[Any, Any, Entry], Any]] = {
     kinds.Elements: lambda kind, value, entry: items(value, lambda one: read_element(kind.of, one)),
     kinds.OneOf: lambda kind, value, entry: read_tagged(Tagged(kind.classes), value),
     Parts: _parts,
-    Place: _place,
+    PlaceValue: _place,
     Block: _block,
     FlexibleValue: _flexible,
     IntegralsValue: _integrals,

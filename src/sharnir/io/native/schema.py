@@ -85,7 +85,7 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     kinds.Item: lambda kind: FORMULA,
     kinds.Items: lambda kind: array(FORMULA, kind.count),
     kinds.Where: lambda kind: by_name(FORMULA),
-    file_kinds.Place: lambda kind: either(NAME, POSE, array(NUMBER, 3)),
+    file_kinds.PlaceValue: lambda kind: either(NAME, POSE, array(NUMBER, 3)),
     file_kinds.Grid: lambda kind: array(array(NUMBER)),
     file_kinds.Block: lambda kind: _levels(kind.levels),
     file_kinds.Record: lambda kind: ref(kind.of.__name__),
@@ -95,7 +95,7 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
 
 
 def schema(kind: kinds.Kind) -> Schema:
-    """What a value of this kind looks like."""
+    """The schema of a value of this kind."""
     return of_kind(SCHEMAS, kind)(kind)
 
 

@@ -1,4 +1,4 @@
-"""The same questions for models with coupled coordinates: computed on axes, folded onto speeds.
+"""Questions to models with coupled coordinates: computed on axes, folded onto speeds.
 
 Folding fills in the zeros that elimination along the tree relies on, so the inertia matrix is factorised as a dense one.
 """
@@ -15,32 +15,8 @@ from ...kernels.momentum import carried_momenta, rotor_momenta
 from ...kernels.separate import SeparateWork, separate_reactions
 from ...kernels.shared_unknowns import SharedWork, shared_bodies, shared_reactions
 from ..program import Program
-from .forward import (
-    CompositeForward,
-    DirectForward,
-    ForwardOut,
-    KaneForward,
-    SolveOut,
-    StepanenkoForward,
-    composite_system,
-    direct_system,
-    kosynka_system,
-    recursive_system,
-    stepanenko_system,
-)
-from .inertia import (
-    CompositeInertia,
-    DirectInertia,
-    KaneInertia,
-    MatrixOut,
-    StepanenkoInertia,
-    composite_matrix,
-    direct_matrix,
-    kosynka_matrix,
-    recursive_matrix,
-    stepanenko_matrix,
-)
-from .inputs import Bias, Forced, Moved, Position, State
+from .forward import ForwardOut, SolveOut
+from .inputs import Bias, Forced, Moved, State
 from .inverse import BiasOut, InverseOut, ReactionsOut, take_off
 from .state import MomentaOut
 
@@ -50,26 +26,6 @@ class Folded(NamedTuple):
     bias: Array["nv"]
     y: Array["nv"]
     qdd: Array["na"]
-
-
-class CompositeFolded(NamedTuple):
-    on_axes: CompositeForward
-    folded: Folded
-
-
-class DirectFolded(NamedTuple):
-    on_axes: DirectForward
-    folded: Folded
-
-
-class StepanenkoFolded(NamedTuple):
-    on_axes: StepanenkoForward
-    folded: Folded
-
-
-class KaneFolded(NamedTuple):
-    on_axes: KaneForward
-    folded: Folded
 
 
 def solve_folded(tree, x, base, w, qdd):
@@ -91,53 +47,13 @@ def finish_folded(tree, base, w, y):
     true_accelerations(tree, base.poses, base.acc, y.vdot)
 
 
-def forward_composite(tree, joints, x, w, y):
-    composite_system(tree, joints, x, w.on_axes)
+def forward_folded(system, tree, joints, x, w, y):
+    system(tree, joints, x, w.on_axes)
     solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
 
 
-def solve_composite(tree, joints, x, w, y):
-    forward_composite(tree, joints, x, w, y)
-    finish_folded(tree, w.on_axes.base, w.folded, y)
-
-
-def forward_direct(tree, joints, x, w, y):
-    direct_system(tree, joints, x, w.on_axes)
-    solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
-
-
-def solve_direct(tree, joints, x, w, y):
-    forward_direct(tree, joints, x, w, y)
-    finish_folded(tree, w.on_axes.base, w.folded, y)
-
-
-def forward_stepanenko(tree, joints, x, w, y):
-    stepanenko_system(tree, joints, x, w.on_axes)
-    solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
-
-
-def solve_stepanenko(tree, joints, x, w, y):
-    forward_stepanenko(tree, joints, x, w, y)
-    finish_folded(tree, w.on_axes.base, w.folded, y)
-
-
-def forward_recursive(tree, joints, x, w, y):
-    recursive_system(tree, joints, x, w.on_axes)
-    solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
-
-
-def solve_recursive(tree, joints, x, w, y):
-    forward_recursive(tree, joints, x, w, y)
-    finish_folded(tree, w.on_axes.base, w.folded, y)
-
-
-def forward_kosynka(tree, joints, x, w, y):
-    kosynka_system(tree, joints, x, w.on_axes)
-    solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
-
-
-def solve_kosynka(tree, joints, x, w, y):
-    forward_kosynka(tree, joints, x, w, y)
+def solve_by_folding(system, tree, joints, x, w, y):
+    forward_folded(system, tree, joints, x, w, y)
     finish_folded(tree, w.on_axes.base, w.folded, y)
 
 
@@ -205,48 +121,8 @@ def coupled_bias(tree, joints, x, w, y):
     forces(tree, joints, x, w, w.R, y.h)
 
 
-class CompositeMatrix(NamedTuple):
-    on_axes: CompositeInertia
-    M: Array["na", "na"]
-
-
-class DirectMatrix(NamedTuple):
-    on_axes: DirectInertia
-    M: Array["na", "na"]
-
-
-class StepanenkoMatrix(NamedTuple):
-    on_axes: StepanenkoInertia
-    M: Array["na", "na"]
-
-
-class KaneMatrix(NamedTuple):
-    on_axes: KaneInertia
-    M: Array["na", "na"]
-
-
-def inertia_composite(tree, joints, x, w, y):
-    composite_matrix(tree, joints, x, w.on_axes, w.M)
-    fold_matrix(tree, w.M, y.M)
-
-
-def inertia_direct(tree, joints, x, w, y):
-    direct_matrix(tree, joints, x, w.on_axes, w.M)
-    fold_matrix(tree, w.M, y.M)
-
-
-def inertia_stepanenko(tree, joints, x, w, y):
-    stepanenko_matrix(tree, joints, x, w.on_axes, w.M)
-    fold_matrix(tree, w.M, y.M)
-
-
-def inertia_recursive(tree, joints, x, w, y):
-    recursive_matrix(tree, joints, x, w.on_axes, w.M)
-    fold_matrix(tree, w.M, y.M)
-
-
-def inertia_kosynka(tree, joints, x, w, y):
-    kosynka_matrix(tree, joints, x, w.on_axes, w.M)
+def matrix_folded(matrix, tree, joints, x, w, y):
+    matrix(tree, joints, x, w.on_axes, w.M)
     fold_matrix(tree, w.M, y.M)
 
 
@@ -269,25 +145,10 @@ def coupled_momenta(tree, joints, x, w, y):
 
 
 PROGRAMS = [
-    Program("coupled/forward/composite", forward_composite, Forced, CompositeFolded, ForwardOut),
-    Program("coupled/solve/composite", solve_composite, Forced, CompositeFolded, SolveOut),
-    Program("coupled/forward/direct", forward_direct, Forced, DirectFolded, ForwardOut),
-    Program("coupled/solve/direct", solve_direct, Forced, DirectFolded, SolveOut),
-    Program("coupled/forward/stepanenko", forward_stepanenko, Forced, StepanenkoFolded, ForwardOut),
-    Program("coupled/solve/stepanenko", solve_stepanenko, Forced, StepanenkoFolded, SolveOut),
-    Program("coupled/forward/recursive", forward_recursive, Forced, KaneFolded, ForwardOut),
-    Program("coupled/solve/recursive", solve_recursive, Forced, KaneFolded, SolveOut),
-    Program("coupled/forward/kosynka", forward_kosynka, Forced, KaneFolded, ForwardOut),
-    Program("coupled/solve/kosynka", solve_kosynka, Forced, KaneFolded, SolveOut),
     Program("coupled/forward/separate", separate_forward, Forced, Separate, ForwardOut),
     Program("coupled/solve/separate", separate_solve, Forced, Separate, SolveOut),
     Program("coupled/inverse", coupled_inverse, Moved, Inverse, InverseOut),
     Program("coupled/kinetostatics", coupled_kinetostatics, Moved, Inverse, ReactionsOut),
     Program("coupled/bias", coupled_bias, Bias, Inverse, BiasOut),
-    Program("coupled/inertia/composite", inertia_composite, Position, CompositeMatrix, MatrixOut),
-    Program("coupled/inertia/direct", inertia_direct, Position, DirectMatrix, MatrixOut),
-    Program("coupled/inertia/stepanenko", inertia_stepanenko, Position, StepanenkoMatrix, MatrixOut),
-    Program("coupled/inertia/recursive", inertia_recursive, Position, KaneMatrix, MatrixOut),
-    Program("coupled/inertia/kosynka", inertia_kosynka, Position, KaneMatrix, MatrixOut),
     Program("coupled/momenta", coupled_momenta, State, Motion, MomentaOut),
 ]

@@ -4,15 +4,15 @@ from typing import NamedTuple
 
 from ...dialect.arrays import Array
 from ...kernels.cholesky import factor, substitute, tree_factor, tree_substitute
-from ...kernels.composite import CompositeWork, composite_bodies, inertia_matrix_composite
-from ...kernels.direct import DirectWork, inertia_matrix_direct
+from ...kernels.composite import composite_bodies, inertia_matrix_composite
+from ...kernels.direct import inertia_matrix_direct
 from ...kernels.inverse import inverse_dynamics
 from ...kernels.joint_stage import JointValues, joint_stage
-from ...kernels.kane import KaneWork, inertia_matrix_kosynka, inertia_matrix_recursive
+from ...kernels.kane import inertia_matrix_kosynka, inertia_matrix_recursive
 from ...kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, zeros
 from ...kernels.multipliers import MultiplierWork, lagrange_first_kind
 from ...kernels.separate import SeparateWork, separate_bodies, separate_reactions
-from ...kernels.stepanenko import StepanenkoWork, inertia_matrix_stepanenko
+from ...kernels.stepanenko import inertia_matrix_stepanenko
 from ..program import Program
 from .inputs import Forced
 
@@ -85,26 +85,6 @@ class MatrixForward(NamedTuple):
     R: Array["nb1", 6]
 
 
-class CompositeForward(NamedTuple):
-    base: MatrixForward
-    inertia: CompositeWork
-
-
-class DirectForward(NamedTuple):
-    base: MatrixForward
-    inertia: DirectWork
-
-
-class StepanenkoForward(NamedTuple):
-    base: MatrixForward
-    inertia: StepanenkoWork
-
-
-class KaneForward(NamedTuple):
-    base: MatrixForward
-    inertia: KaneWork
-
-
 def state_stage(tree, joints, x, w):
     """Joints, w*, F, and the forces that keep q̈ at zero."""
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
@@ -124,7 +104,7 @@ def solve_on_tree(tree, x, w, qdd):
     tree_substitute(tree, w.M, qdd)
 
 
-def solve_dense(x, w, qdd):
+def solve_dense(tree, x, w, qdd):
     right_hand_side(x, w, qdd)
     factor(w.M, w.y, qdd.shape[0])
     substitute(w.M, qdd, qdd.shape[0])
@@ -158,29 +138,10 @@ def kosynka_system(tree, joints, x, w):
     inertia_matrix_kosynka(tree, w.base.joint, w.base.poses, w.inertia, w.base.M)
 
 
-def forward_composite(tree, joints, x, w, y):
-    composite_system(tree, joints, x, w)
-    solve_on_tree(tree, x, w.base, y.qdd)
-
-
-def forward_direct(tree, joints, x, w, y):
-    direct_system(tree, joints, x, w)
-    solve_dense(x, w.base, y.qdd)
-
-
-def forward_stepanenko(tree, joints, x, w, y):
-    stepanenko_system(tree, joints, x, w)
-    solve_on_tree(tree, x, w.base, y.qdd)
-
-
-def forward_recursive(tree, joints, x, w, y):
-    recursive_system(tree, joints, x, w)
-    solve_on_tree(tree, x, w.base, y.qdd)
-
-
-def forward_kosynka(tree, joints, x, w, y):
-    kosynka_system(tree, joints, x, w)
-    solve_dense(x, w.base, y.qdd)
+def forward_by_matrix(system, solve, tree, joints, x, w, y):
+    """Accelerations from the inertia matrix and the bias of `system`, by one of the two solutions above."""
+    system(tree, joints, x, w)
+    solve(tree, x, w.base, y.qdd)
 
 
 def finish(tree, w, y):
@@ -190,28 +151,8 @@ def finish(tree, w, y):
     true_accelerations(tree, w.poses, w.acc, y.vdot)
 
 
-def solve_composite(tree, joints, x, w, y):
-    forward_composite(tree, joints, x, w, y)
-    finish(tree, w.base, y)
-
-
-def solve_direct(tree, joints, x, w, y):
-    forward_direct(tree, joints, x, w, y)
-    finish(tree, w.base, y)
-
-
-def solve_stepanenko(tree, joints, x, w, y):
-    forward_stepanenko(tree, joints, x, w, y)
-    finish(tree, w.base, y)
-
-
-def solve_recursive(tree, joints, x, w, y):
-    forward_recursive(tree, joints, x, w, y)
-    finish(tree, w.base, y)
-
-
-def solve_kosynka(tree, joints, x, w, y):
-    forward_kosynka(tree, joints, x, w, y)
+def solve_by_matrix(system, solve, tree, joints, x, w, y):
+    forward_by_matrix(system, solve, tree, joints, x, w, y)
     finish(tree, w.base, y)
 
 
@@ -222,14 +163,4 @@ PROGRAMS = [
     Program("solve/lagrange1", solve_lagrange1, Forced, MultiplierForward, SolveOut),
     Program("coupled/forward/lagrange1", forward_lagrange1, Forced, MultiplierForward, ForwardOut),
     Program("coupled/solve/lagrange1", solve_lagrange1, Forced, MultiplierForward, SolveOut),
-    Program("forward/composite", forward_composite, Forced, CompositeForward, ForwardOut),
-    Program("solve/composite", solve_composite, Forced, CompositeForward, SolveOut),
-    Program("forward/direct", forward_direct, Forced, DirectForward, ForwardOut),
-    Program("solve/direct", solve_direct, Forced, DirectForward, SolveOut),
-    Program("forward/stepanenko", forward_stepanenko, Forced, StepanenkoForward, ForwardOut),
-    Program("solve/stepanenko", solve_stepanenko, Forced, StepanenkoForward, SolveOut),
-    Program("forward/recursive", forward_recursive, Forced, KaneForward, ForwardOut),
-    Program("solve/recursive", solve_recursive, Forced, KaneForward, SolveOut),
-    Program("forward/kosynka", forward_kosynka, Forced, KaneForward, ForwardOut),
-    Program("solve/kosynka", solve_kosynka, Forced, KaneForward, SolveOut),
 ]

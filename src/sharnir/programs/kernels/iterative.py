@@ -4,13 +4,11 @@ from typing import NamedTuple
 
 from ...dialect.arrays import Array
 from ...kernels.composite import CompositeWork, composite_bodies, inertia_matrix_composite
-from ...kernels.iterative import InertiaMemory, MultiplierMemory, warm_started_direct, warm_started_inverse
+from ...kernels.iterative import InertiaMemory, MultiplierMemory
 from ...kernels.joint_stage import JointValues, joint_stage
 from ...kernels.kinematics import Drift, drift
 from ...kernels.multipliers import MultiplierWork, motion_from_multipliers, multiplier_system
-from ..program import Program
 from .forward import MatrixForward, right_hand_side, state_stage
-from .inputs import Forced
 
 TOLERANCE = 1e-13  # of the residual, relative to the right-hand side
 
@@ -34,14 +32,9 @@ def inertia_system(tree, joints, x, w):
     right_hand_side(x, w.base, w.right)
 
 
-def forward_inverse_iterative(tree, joints, x, w, y):
+def forward_on_inertia(warm_started, tree, joints, x, w, y):
     inertia_system(tree, joints, x, w)
-    warm_started_inverse(w.base.M, w.right, w.memory, y.qdd, TOLERANCE, y.report)
-
-
-def forward_direct_iterative(tree, joints, x, w, y):
-    inertia_system(tree, joints, x, w)
-    warm_started_direct(w.base.M, w.right, w.memory, y.qdd, TOLERANCE, y.report)
+    warm_started(w.base.M, w.right, w.memory, y.qdd, TOLERANCE, y.report)
 
 
 class OnMultipliers(NamedTuple):
@@ -61,35 +54,7 @@ def multipliers(tree, joints, x, w):
     multiplier_system(tree, w.joint, w.drift, x.tau, w.multiplier, w.L, w.right)
 
 
-def forward_inverse_iterative_multipliers(tree, joints, x, w, y):
+def forward_on_multipliers(warm_started, tree, joints, x, w, y):
     multipliers(tree, joints, x, w)
-    warm_started_inverse(w.L, w.right, w.memory, w.x, TOLERANCE, y.report)
+    warm_started(w.L, w.right, w.memory, w.x, TOLERANCE, y.report)
     motion_from_multipliers(tree, w.joint, w.drift, w.multiplier, w.x, y.qdd, w.R)
-
-
-def forward_direct_iterative_multipliers(tree, joints, x, w, y):
-    multipliers(tree, joints, x, w)
-    warm_started_direct(w.L, w.right, w.memory, w.x, TOLERANCE, y.report)
-    motion_from_multipliers(tree, w.joint, w.drift, w.multiplier, w.x, y.qdd, w.R)
-
-
-PROGRAMS = [
-    Program("forward/inverse-iterative", forward_inverse_iterative, Forced, OnInertia, IterativeOut, loops_only=True),
-    Program("forward/direct-iterative", forward_direct_iterative, Forced, OnInertia, IterativeOut, loops_only=True),
-    Program(
-        "forward/inverse-iterative-multipliers",
-        forward_inverse_iterative_multipliers,
-        Forced,
-        OnMultipliers,
-        IterativeOut,
-        loops_only=True,
-    ),
-    Program(
-        "forward/direct-iterative-multipliers",
-        forward_direct_iterative_multipliers,
-        Forced,
-        OnMultipliers,
-        IterativeOut,
-        loops_only=True,
-    ),
-]

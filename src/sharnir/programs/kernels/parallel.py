@@ -8,16 +8,15 @@ from typing import NamedTuple
 
 from ...dialect.arrays import IntegerArray
 from ...kernels.algebra import get3, get3b, set33
-from ...kernels.composite import add_rotors, composite_bodies, composite_columns, zero_rows
+from ...kernels.composite import add_rotors, composite_bodies, zero_rows
 from ...kernels.direct import mirror_rows
 from ...kernels.joint_stage import joint_stage, joint_values
 from ...kernels.kane import diagonal_M3, of_subtrees, partial_sums, recursive_column
 from ...kernels.kinematics import base_drift, bodies_drift, poses, zeros
 from ...kernels.separate import accelerate_outward, fold_inward
-from ...kernels.stepanenko import stepanenko_columns
 
 
-class Part(NamedTuple):
+class BodyRanges(NamedTuple):
     """Some of the bodies of a tree."""
 
     rows: IntegerArray["np", 2]  # bodies low .. high - 1, and so on, in ascending order
@@ -93,14 +92,9 @@ def composites(tree, joints, x, w, y, part):
     composite_bodies(tree, w.joint, w.inertia)
 
 
-def composite_part(tree, joints, x, w, y, part):
+def columns_of_part(columns, tree, joints, x, w, y, part):
     for c in range(part.rows.shape[0]):
-        composite_columns(tree, w.joint, w.inertia, y.M, part.rows[c, 0], part.rows[c, 1])
-
-
-def stepanenko_part(tree, joints, x, w, y, part):
-    for c in range(part.rows.shape[0]):
-        stepanenko_columns(tree, w.joint, w.inertia, y.M, part.rows[c, 0], part.rows[c, 1])
+        columns(tree, w.joint, w.inertia, y.M, part.rows[c, 0], part.rows[c, 1])
 
 
 def sums_of_subtrees(tree, joints, x, w, y, part):

@@ -85,7 +85,7 @@ class PointAccelerationOut(NamedTuple):
 
 
 def run_acceleration(tree, joints, x, w, y):
-    """With or without coupled coordinates: every axis takes the acceleration of its speed."""
+    """Acceleration of a point, with or without coupled coordinates: every axis takes the acceleration of its speed."""
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     placed(tree, x.path, w, y.G)
     spread(tree, x.qdd, w.qdd)

@@ -29,7 +29,7 @@ class RegressorOut(NamedTuple):
 
 
 def run_regressor(tree, joints, x, w, y):
-    """Also for coupled coordinates: axes that share a speed add up in its row."""
+    """The regressor, also for coupled coordinates: axes that share a speed add up in its row."""
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     for i in range(w.wrench.shape[0]):
         for c in range(6):

@@ -1,0 +1,70 @@
+"""Programs that take an algorithm as an argument: of the inertia matrix, or of the iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+from ..dialect.arrays import Array, group
+from ..kernels.composite import CompositeWork
+from ..kernels.direct import DirectWork
+from ..kernels.iterative import warm_started_direct, warm_started_inverse
+from ..kernels.joint_stage import JointValues
+from ..kernels.kane import KaneWork
+from ..kernels.kinematics import Poses
+from ..kernels.stepanenko import StepanenkoWork
+from .kernels import coupled, forward, inertia, iterative
+from .kernels.inputs import Forced, Position
+from .program import Program
+
+
+class InertiaAlgorithm(NamedTuple):
+    name: str
+    work: type
+    system: Callable[..., Any]
+    """Writes the inertia matrix and the bias of a state."""
+    matrix: Callable[..., Any]
+    """Writes the inertia matrix of a position."""
+    solve: Callable[..., Any] = forward.solve_on_tree
+    needs_poses: bool = False
+
+    def programs(self) -> Iterator[Program]:
+        """Forward dynamics, with reactions, and the matrix; each also for coupled coordinates."""
+        work = group(base=forward.MatrixForward, inertia=self.work)
+        folded = group(on_axes=work, folded=coupled.Folded)
+        algorithm = (self.system, self.solve)
+        yield Program(f"forward/{self.name}", partial(forward.forward_by_matrix, *algorithm), Forced, work, forward.ForwardOut)
+        yield Program(f"solve/{self.name}", partial(forward.solve_by_matrix, *algorithm), Forced, work, forward.SolveOut)
+        for question, function, outputs in (
+            ("forward", coupled.forward_folded, forward.ForwardOut),
+            ("solve", coupled.solve_by_folding, forward.SolveOut),
+        ):
+            yield Program(f"coupled/{question}/{self.name}", partial(function, self.system), Forced, folded, outputs)
+        poses = {"poses": Poses} if self.needs_poses else {}
+        alone = group(v=Array["nv"], joint=JointValues, **poses, inertia=self.work)  # type: ignore[misc]
+        on_axes = group(on_axes=alone, M=Array["na", "na"])  # type: ignore[misc]
+        for prefix, function, needed in (("", inertia.matrix_alone, alone), ("coupled/", coupled.matrix_folded, on_axes)):
+            yield Program(f"{prefix}inertia/{self.name}", partial(function, self.matrix), Position, needed, inertia.MatrixOut)
+
+
+INERTIA = (
+    InertiaAlgorithm("composite", CompositeWork, forward.composite_system, inertia.composite_matrix),
+    InertiaAlgorithm("direct", DirectWork, forward.direct_system, inertia.direct_matrix, forward.solve_dense),
+    InertiaAlgorithm("stepanenko", StepanenkoWork, forward.stepanenko_system, inertia.stepanenko_matrix),
+    InertiaAlgorithm("recursive", KaneWork, forward.recursive_system, inertia.recursive_matrix, needs_poses=True),
+    InertiaAlgorithm("kosynka", KaneWork, forward.kosynka_system, inertia.kosynka_matrix, forward.solve_dense, True),
+)
+
+
+def iterations() -> Iterator[Program]:
+    for name, warm_started in (("inverse-iterative", warm_started_inverse), ("direct-iterative", warm_started_direct)):
+        for suffix, function, work in (
+            ("", iterative.forward_on_inertia, iterative.OnInertia),
+            ("-multipliers", iterative.forward_on_multipliers, iterative.OnMultipliers),
+        ):
+            entry = partial(function, warm_started)
+            yield Program(f"forward/{name}{suffix}", entry, Forced, work, iterative.IterativeOut, loops_only=True)
+
+
+PROGRAMS = [*(program for algorithm in INERTIA for program in algorithm.programs()), *iterations()]
