@@ -82,7 +82,7 @@ def _joint_data(joint: PlacedJoint) -> dict[str, Any]:
 
 
 def _flexible_data(model: Model, body: Body) -> dict[str, Any]:
-    """What it is, its elastic coordinates, and its natural frequencies where the tree holds it and nothing else does."""
+    """Type of a flexible body, its elastic coordinates, and its natural frequencies where only the tree holds it."""
     shapes = _shapes(model, body)
     coordinates = [] if shapes is None else [f"{model._deformations[body.name]}.{name}" for name in shapes.names]
     hertz = [] if shapes is None else (shapes.frequencies / (2 * np.pi)).tolist()
@@ -91,13 +91,13 @@ def _flexible_data(model: Model, body: Body) -> dict[str, Any]:
 
 
 def _shapes(model: Model, body: Body) -> Shapes | None:
-    """None where it has no modes."""
+    """Shapes of a flexible body; None where it has no modes."""
     found = model.structure.deformations.get(model.body_index(body.name) + 1)
     return None if found is None else found.shapes
 
 
 def _plain(x: Any) -> Any:
-    """JSON has no infinity."""
+    """A number as JSON can hold it, which has no infinity."""
     return x if abs(x) < float("inf") else str(x)
 
 
@@ -123,7 +123,7 @@ def _tree(model: Model) -> Tree:
     branches = {GROUND: tree}
     if model._bodies:
         for joint, body, carrier in zip(model.joints, model.bodies, model.parents, strict=True):
-            if isinstance(joint.type, Elastic):  # said at the body it belongs to, which carries what hangs there
+            if isinstance(joint.type, Elastic):  # shown at the body it belongs to, which carries what hangs there
                 branches[body.name] = branches[joint.parent]
                 continue
             above = branches[GROUND if carrier < 0 else model.bodies[carrier].name]
@@ -166,7 +166,7 @@ def _summary(model: Model) -> str:
 
 
 def _freedoms(model: Model) -> str:
-    """Of a mechanism with loops those at the assembled position nearest to the neutral one, where there is one."""
+    """Degrees of freedom; with closed loops, at the assembled position nearest to the neutral one, where there is one."""
     if not model.constraints:
         quaternions = f" ({plural(model.nq, 'coordinate')})" if model.nq != model.nv else ""
         return degrees_of_freedom(model.nv) + quaternions

@@ -41,7 +41,7 @@ class Parser(ArgumentParser):
 
 
 def parser() -> Parser:
-    """Of the namespace it makes, `call` runs the command, and `parser` is the parser of that command."""
+    """The parser of all commands. In its namespace `call` runs the command, and `parser` is the parser of that command."""
     out = Parser("sharnir", description="Dynamics of multibody systems.", allow_abbrev=False)
     out.add_argument("--version", action="version", version=f"sharnir {__version__}")
     commands = out.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -361,7 +361,7 @@ def main() -> None:
 
 
 def _code() -> int:
-    """Run the command; its exit code."""
+    """Run the command; returns its exit code."""
     try:
         options = parse(sys.argv[1:])
         try:
@@ -395,7 +395,7 @@ def parse(words: Sequence[str]) -> Namespace:
 
 
 def _joined(words: Sequence[str]) -> list[str]:
-    """`--duration -1e-3` as `--duration=-1e-3`: argparse mistakes such numbers for options."""
+    """Write `--duration -1e-3` as `--duration=-1e-3`: argparse mistakes such numbers for options."""
     out: list[str] = []
     for word in words:
         if out and out[-1].startswith("--") and "=" not in out[-1] and word.startswith("-") and _is_number(word):

@@ -89,7 +89,7 @@ def run_file(
 def _check_options(
     options: Mapping[str, Any], output: Path | None, plot: Path | None, page: Path | None, quantities: Sequence[str]
 ) -> None:
-    """What can be checked without the model."""
+    """Check options as far as that is possible without the model."""
     for option, names in NAMES.items():
         if option in options and (option, options[option]) != ("backend", OLD_BACKEND):
             check_name(f"--{option}", options[option], names)
@@ -116,7 +116,7 @@ def _arguments(model: Model, states: Mapping[str, Sequence[str]], options: Mappi
 
 
 def _check_combinations(model: Model, options: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
-    """Options that do not go with each other, or with the model."""
+    """Refuse options that do not go with each other, or with the model."""
     integrator = integrator_named(arguments.get("integrator", "auto"))
     if integrator.adaptive and "step" in options:
         raise UsageError("--step", f"{integrator.name!r} is adaptive: give --rtol, --atol or --max-step instead")
@@ -133,7 +133,7 @@ def _check_combinations(model: Model, options: Mapping[str, Any], arguments: Map
 
 
 def _simulated(model: Model, arguments: dict[str, Any], output: Path | None, quiet: bool) -> tuple[Result, str, bool]:
-    """The motion, what went wrong where something did, and whether the motion is in its file."""
+    """The motion, a message where something went wrong, and whether the motion is in its file."""
     try:
         return simulate(model, progress=False if quiet else None, save=output, **arguments), "", True
     except (SimulationError, SaveError) as error:

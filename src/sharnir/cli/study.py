@@ -86,9 +86,9 @@ def _check_files(files: Mapping[str, Path | None]) -> None:
 
 
 def _there_already(store: Path | None) -> int:
-    """Runs that an earlier call has made."""
+    """Number of runs that an earlier call has made."""
     if store is not None:
-        with suppress(SharnirError, OSError), open_study(store) as found:  # of a store that is none of ours `study` says so
+        with suppress(SharnirError, OSError), open_study(store) as found:  # `study` reports a store that is none of ours
             return counted(found).done
     return 0
 
@@ -134,7 +134,7 @@ def _write(ds: Dataset, n: Counts, files: Mapping[str, Path | None], quiet: bool
 
 
 def _end(ds: Dataset, n: Counts, store: Path | None, failure: str) -> None:
-    """The exit code, and why it is not zero."""
+    """Exit, with a reason where the code is not zero."""
     if failure:
         print(f"sharnir: {failure}", file=sys.stderr)
         sys.exit(1)

@@ -62,7 +62,7 @@ def at_least(least: float, kind: Callable[[str], float] = whole) -> Callable[[st
 
 # --- usage
 INTERRUPTED = 130
-"""What a shell expects of a program that Ctrl-C ended."""
+"""Exit code that a shell expects of a program that Ctrl-C ended."""
 
 Value = TypeVar("Value")
 
@@ -89,7 +89,7 @@ def check_name(option: str, name: str, names: Iterable[str]) -> None:
 
 
 def check_file(option: str, path: Path) -> None:
-    """Whether it can be written."""
+    """Refuse a file that cannot be written."""
     from ..simulation.results.storage import check_writable  # imports numpy, which help does without
 
     check_usage(option, check_writable, path)

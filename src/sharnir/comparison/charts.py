@@ -1,4 +1,4 @@
-"""What the charts of a comparison show, described once; `page_charts.py` draws it for the page, `plot.py` as a picture.
+"""Charts of a comparison as data; `report.py` draws them for the page, `plot.py` as a picture.
 
 Nothing that comes from the model gets in here: plotly reads its texts as a kind of HTML.
 """
@@ -37,11 +37,11 @@ class Point(NamedTuple):
     row: Row
     x: float
     text: str
-    """What is shown where the pointer rests."""
+    """Text shown where the pointer rests."""
     upper: float | None = None
     """End of the error bar, which begins at x."""
     y: float | None = None
-    """None: on the line of the row."""
+    """Height of the point; None: on the line of the row."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Chart:
 
 
 def charts(rows: Sequence[Row]) -> dict[str, Chart]:
-    """By name, those for which there are numbers."""
+    """Charts by name, those for which there are numbers."""
     timed = [row for row in rows if row.ok and row.single]
     found = {
         "single": _times(timed, "single", "Time of one state", "From the fastest sample (mark) to the third quartile (line)."),
@@ -116,7 +116,7 @@ def _operations(rows: Sequence[Row]) -> Chart:
 
 
 def _time_over_operations(rows: Sequence[Row]) -> Chart:
-    """Over the operations that are carried out: as compiled in straight-line code, as written elsewhere."""
+    """Time over the operations that are carried out: as compiled in straight-line code, as written elsewhere."""
     series = []
     for backend, mine in _by_backend(row for row in rows if row.batch).items():
         counted = [(row, n) for row in mine if (n := row.operations("compiled" if backend == "llvm" else "written"))]
@@ -133,7 +133,7 @@ def _time_over_operations(rows: Sequence[Row]) -> Chart:
 
 
 STEPS = ((1,), (1, 2, 5), (1, 1.2, 1.5, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8))
-"""Where ticks may be within a decade, from coarse to fine; the last has two at least within a factor of 1.5."""
+"""Places of ticks within a decade, from coarse to fine; the last has two at least within a factor of 1.5."""
 
 
 def log_ticks(values: Iterable[float]) -> tuple[tuple[float, float], list[float]]:

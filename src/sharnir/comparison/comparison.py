@@ -37,7 +37,7 @@ class Facts(TypedDict):
     couplings: int
     forces: int
     joints: dict[str, int]
-    """How many of each type, the most frequent first."""
+    """Numbers of joints by type, the most frequent first."""
 
 
 class Settings(TypedDict):
@@ -56,7 +56,7 @@ class Settings(TypedDict):
 
 @dataclass
 class Comparison:
-    """What `sharnir.compare` returns: print it, or use `best`, `rows`, `plot()`, `report("page.html")`."""
+    """Result of `sharnir.compare`: print it, or use `best`, `rows`, `plot()`, `report("page.html")`."""
 
     model: Facts
     machine: dict[str, str]
@@ -78,7 +78,7 @@ class Comparison:
 
     @property
     def best_batch(self) -> Row | None:
-        """The same for batches."""
+        """The fastest for batches, among the same."""
         return self.fastest("batch")
 
     @property
@@ -88,7 +88,7 @@ class Comparison:
 
     @property
     def disagreement(self) -> float | None:
-        """The largest of all rows."""
+        """The largest disagreement of all rows."""
         return max((row.disagreement for row in self.rows if row.disagreement is not None), default=None)
 
     def fastest(self, kind: str) -> Row | None:
@@ -114,7 +114,7 @@ class Comparison:
         raise MethodError(f"no row {brief(method)} on {brief(backend)}; the rows are {known(r.label for r in self.rows)}")
 
     def rank(self) -> None:
-        """Timed rows by the time of one state, the others after them in their order."""
+        """Sort timed rows by the time of one state, the others after them in their order."""
         self.rows.sort(key=lambda row: row.single.least if row.ok and row.single else float("inf"))
 
     # --- as text, picture, page, data ---------------------------------------------------------------------------------------

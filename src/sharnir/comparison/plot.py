@@ -68,7 +68,7 @@ def _subtitle(c: Comparison) -> str:
 
 
 def _draw(axis: Axes, chart: Chart, rows: list[Row], best: Row | None) -> None:
-    """Marks with their values beside them, on a logarithmic axis."""
+    """Draw marks with their values beside them, on a logarithmic axis."""
     places = {row.label: k for k, row in enumerate(rows)}
     rings = any(not series.filled for series in chart.series)  # numbers of rings to the right, those of dots to the left
     for series in chart.series:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # --- the charts of the page, as data for plotly.js: a line for each method, the fastest at the top
 LINE = 26
-"""Pixels of a method."""
+"""Pixels for each method."""
 Json = dict[str, Any]
 
 
@@ -45,7 +45,7 @@ def figure(chart: Chart) -> Json:
 
 
 def _methods(chart: Chart) -> list[str]:
-    """plotly counts upward: the fastest last."""
+    """Methods from the slowest to the fastest: plotly counts upward."""
     points = sorted((p for s in chart.series for p in s.points), key=lambda p: p.x)
     return list(dict.fromkeys(p.row.method for p in points))[::-1]
 
@@ -104,7 +104,7 @@ def _page(c: Comparison) -> str:
 
 
 def _cards(c: Comparison) -> list[tuple[str, str]]:
-    """A number, and what it is."""
+    """Pairs of a number and what it is."""
     best, batch, chosen, ratio = c.best, c.best_batch, c.chosen, c.behind("single")
     cards = []
     if best:

@@ -27,7 +27,7 @@ from .row import NOT_TRIED, Spread
 from .states import STEP, motion, random_states
 
 BACKENDS = ("llvm", "loops", "python", "sparse", "dense")
-"""In the order they are tried: the fastest first, in case there is no time for all."""
+"""Backends in the order they are tried: the fastest first, in case there is no time for all."""
 PREPARATION = 0.7
 """Share of the time budget after which no further contender is prepared: the rest is for timing."""
 
@@ -99,7 +99,7 @@ def compare(
 
 
 def renamed(backends: str | Iterable[str] | None) -> list[str] | None:
-    """With today's name for "numba", which loops had in the first version."""
+    """Names of backends, "numba" replaced, as loops were called in the first version."""
     return (
         None if backends is None else [warn_renamed() if is_name_in(("numba",), x) else x for x in _listed(backends, "backends")]
     )
@@ -123,7 +123,7 @@ def _names(given: str | Iterable[str] | None, there: Iterable[str], what: str) -
 
 
 def _find_automatic_choice(model: Model, result: Comparison) -> None:
-    """What `auto` chooses. A model that no method can solve is refused here, with the reason."""
+    """Record the choice of `auto`. A model that no method can solve is refused here, with the reason."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AccuracyWarning)  # notes of the rows say it
@@ -139,7 +139,7 @@ def _find_automatic_choice(model: Model, result: Comparison) -> None:
 
 
 def _context(model: Model, result: Comparison, folder: Path, momenta: bool) -> ComparisonContext:
-    import llvmlite.binding  # noqa: F401  (importing it must not count as anybody's compilation)
+    import llvmlite.binding  # noqa: F401  (importing it must not count as compilation of a contender)
 
     settings = result.settings
     states = random_states(model, settings["states"], settings["seed"])
@@ -173,7 +173,7 @@ def _measure(field: list[Contender], context: ComparisonContext, begun: float, r
 
 
 def _finish(field: list[Contender], result: Comparison) -> None:
-    """Times into rows, and the rows in order."""
+    """Put times into rows, and rows in order."""
     for c in field:
         row = c.row
         if row.ok and c.single and c.batch:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 SIZE = 6_000_000
-"""Bytes of a page with charts, nearly all of them plotly.js."""
+"""Bytes of a page with charts, most of which are plotly.js."""
 Json = dict[str, Any]
 
 
@@ -39,7 +39,7 @@ def write_page(text: str, path: str | PathLike[str]) -> Path:
 
 
 def templates(package: str) -> Environment:
-    """Those of the package, then those that all pages share."""
+    """Templates of the package, then those that all pages share."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     loader = ChoiceLoader([PackageLoader(package), PackageLoader("sharnir.reporting")])

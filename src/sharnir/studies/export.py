@@ -22,7 +22,7 @@ MOST_PARTS = 1000
 
 
 def write_netcdf(ds: Dataset, path: Path) -> None:
-    """SciPy writes names in Latin-1, the format wants UTF-8: they are handed over so that its bytes are right."""
+    """Write NetCDF. The format wants names in UTF-8, SciPy writes Latin-1: names are recoded so that the bytes are right."""
     with whole_file(path) as part:
         _renamed(ds, lambda name: name.encode().decode("latin-1")).to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
         with part.open("r+b") as file:
@@ -30,7 +30,7 @@ def write_netcdf(ds: Dataset, path: Path) -> None:
 
 
 def read_netcdf(path: Path) -> Dataset:
-    """The bytes are checked at once; numbers are read when they are looked at."""
+    """A dataset from NetCDF: the bytes are checked at once, numbers are read when they are looked at."""
     try:
         with path.open("rb") as file:
             Reader(file, "latin-1")
@@ -46,12 +46,12 @@ def _renamed(ds: Dataset, name_of: Callable[[str], str]) -> Dataset:
 def _from_latin(name: str) -> str:
     try:
         return name.encode("latin-1").decode()
-    except UnicodeError:  # of a file of an older version
+    except UnicodeError:  # written by an older version
         return name
 
 
 def write_csv(ds: Dataset, path: Path) -> list[str]:
-    """The number of every run, its inputs, its outputs, and how it ended; an output of several numbers has a column for each.
+    """Write a table: number, inputs, outputs and status of every run; an output of several numbers has a column for each.
     Returns the outputs that do not fit into a table."""
     left_out: list[str] = []
     found = dict(_columns(ds, left_out))

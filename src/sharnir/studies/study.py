@@ -33,15 +33,15 @@ from .design.inputs import checked_run
 from .export import read_netcdf, write_netcdf
 
 SECONDS = 1.0
-"""That a bundle of runs one after another should take: what is lost where a process is killed."""
+"""Seconds that a bundle of runs one after another should take: this much is lost where a process is killed."""
 MOST, MOST_ON_LANES = 2048, 4096
-"""Runs of a bundle."""
+"""Largest numbers of runs in a bundle."""
 ROOM = 2**26
-"""Bytes of the rows of a bundle on lanes."""
+"""Bytes for the rows of a bundle on lanes."""
 TRIED = 64
-"""Runs that tell how long one takes where they go side by side."""
+"""Runs that are timed to size bundles, where runs go side by side."""
 DASK_SECONDS = 0.25
-"""At least, on a cluster: a bundle costs a few milliseconds there."""
+"""Seconds that a bundle takes at least on a cluster, where each costs a few milliseconds."""
 
 Over = Mapping[str, Any] | Sequence[Mapping[str, Any]] | Callable[..., Mapping[str, Any]] | Design | Any
 Outputs = Mapping[str, str | Callable[[Result], Any]] | Sequence[str] | str | Callable[[Result], Any]
@@ -111,7 +111,7 @@ def study(
     try:
         kept = _store(path, design, about, bundle, lambda: _bundle_size(worker, design, client is not None, bar))
         if kept.done:
-            bar.start = min(design.count, len(kept.done) * kept.layout.size)  # the rate is that of what is new
+            bar.start = min(design.count, len(kept.done) * kept.layout.size)  # the rate counts new runs only
         jobs = ((k, design.rows(*kept.layout.span(k))) for k in open_places(kept))
         done = _executed(task, jobs, client, processes, workers or execution.cores(), worker)
         if bar.shown and client is not None and getattr(client, "dashboard_link", ""):
@@ -173,7 +173,7 @@ def _store(path: Path | None, design: Design, about: Mapping[str, Any], bundle: 
 
 
 def _finished(path: Path, about: Mapping[str, Any]) -> Dataset:
-    """A study that was finished before, from its file."""
+    """The dataset of a study that was finished before, from its file."""
     found = read_netcdf(path)
     if found.attrs.get("identity") != _short(about):
         found.close()
@@ -212,14 +212,14 @@ def _result(kept: Store, about: Mapping[str, Any], path: Path | None, status: st
 
 # --- the runs ---------------------------------------------------------------------------------------------------------------
 def _bundle_size(worker: Worker, design: Design, on_cluster: bool, bar: ProgressBar) -> int:
-    """By the first runs: an output that cannot be computed is an error now, not a row for every run."""
+    """Size of bundles, from timing the first runs; an output that cannot be computed is an error now, not a row per run."""
     share = max(1, ceil(design.count / (16 * execution.cores())))
     row = design.rows(0, 1)
     with bar.meanwhile("compiling"):
         _check_first(worker, design, worker.compute(row))
         try:
             room = ROOM // (8 * max(1, worker.rows_of_one({name: x[0] for name, x in row.items()})))
-        except SharnirError:  # of the first run, whose row says so
+        except SharnirError:  # the row of the first run reports it
             room = MOST
         if worker.inputs.on_lanes:
             return max(1, min(MOST_ON_LANES, room, max(64, share)))
@@ -234,7 +234,7 @@ def _bundle_size(worker: Worker, design: Design, on_cluster: bool, bar: Progress
 
 
 def _check_first(worker: Worker, design: Design, first: Bundle) -> None:
-    """What would fail for every run is an error now, and not a row for each."""
+    """Raise an error that every run would meet, instead of a row for each."""
     if first.status[0] == OUTPUT_FAILED:
         raise StateError(f"outputs: of the first run, {first.message[0]}")
     if first.status[0] == REFUSED:
@@ -256,7 +256,7 @@ def _executed(
 def _collected(
     kept: Store, design: Design, about: Mapping[str, Any], done: Iterator[tuple[int, Bundle]], bar: ProgressBar, path: Path | None
 ) -> str:
-    """All bundles into the store; "done", or "interrupted" by Ctrl-C."""
+    """Put all bundles into the store; returns "done", or "interrupted" after Ctrl-C."""
     begun, total = perf_counter(), design.count
     before = count = min(total, len(kept.done) * kept.layout.size)
     try:

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 MOST_INPUTS = 6
-"""Named where an output is least or greatest."""
+"""Inputs named where an output is least or greatest."""
 WIDEST = 60
 """Characters of a cell."""
 MOST_MESSAGES = 3
-"""For every way in which runs fail."""
+"""Messages shown for every way in which runs fail."""
 
 
 class Counts(NamedTuple):
-    """Of the runs of a study."""
+    """Numbers of runs of a study."""
 
     all: int
     done: int
-    """Those that were made, failed ones too."""
+    """Runs that were made, failed ones too."""
     failed: int
 
 

@@ -1,6 +1,6 @@
 """Who computes the bundles of a study: threads of this process, other processes, or a cluster of Dask.
 
-Each is an iterator over (number, bundle) in the order in which they come, with no more on the way than keep everybody busy.
+Each is an iterator over (number, bundle) in order of completion, with no more in flight than keep all workers busy.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ DIED = "worker_died"
 WAIT = 30
 """Seconds for the first worker of a cluster to appear."""
 AHEAD = 2
-"""Bundles on the way for every worker."""
+"""Bundles in flight for every worker."""
 
 
 def cores() -> int:
-    """That this process may use."""
+    """Number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def given_up(rows: Columns, why: str) -> Bundle:
-    """A bundle that nobody could compute."""
+    """A bundle that no worker could compute."""
     out = Bundle.of(len(next(iter(rows.values()))))
     out.status[:], out.message[:] = DIED, why
     return out
@@ -51,7 +51,7 @@ def given_up(rows: Columns, why: str) -> Bundle:
 
 # --- threads ----------------------------------------------------------------------------------------------------------------
 def on_threads(task: Task, jobs: Jobs, workers: int, first: Worker | None) -> Done:
-    """`first`: a worker that is there already."""
+    """Bundles computed by threads of this process; `first`: a worker that exists already."""
     stop, mine, spare = Event(), local(), [first] if first is not None else []
 
     def listener(share: float, text: str) -> None:
@@ -77,7 +77,7 @@ def on_threads(task: Task, jobs: Jobs, workers: int, first: Worker | None) -> Do
 
 
 def in_window(jobs: Jobs, width: int, submit: Callable[[Columns], Future[Bundle]]) -> Done:
-    """As many on the way as `width`."""
+    """Bundles as they are done, `width` of them in flight."""
     waiting: dict[Future[Bundle], int] = {}
     while True:
         for k, rows in islice(jobs, width - len(waiting)):
@@ -85,7 +85,7 @@ def in_window(jobs: Jobs, width: int, submit: Callable[[Columns], Future[Bundle]
         if not waiting:
             return
         try:
-            done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)  # Ctrl-C is heard between two waits
+            done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)  # Ctrl-C is noticed between two waits
         except KeyboardInterrupt:
             for future in [x for x in waiting if x.done() and not x.exception()]:
                 yield waiting.pop(future), future.result()  # computed already
@@ -96,7 +96,7 @@ def in_window(jobs: Jobs, width: int, submit: Callable[[Columns], Future[Bundle]
 
 # --- processes --------------------------------------------------------------------------------------------------------------
 class _Process(SpawnProcess):
-    """One that does not import the user's script: what it needs is sent, and a script without a guard would run again."""
+    """A process that does not import the user's script: what it needs is sent, and a script without a guard would run again."""
 
     @staticmethod
     def _Popen(process_obj: Any) -> Any:
@@ -113,12 +113,12 @@ class _Context(SpawnContext):
 
 
 def on_processes(task: Task, jobs: Jobs, workers: int) -> Done:
-    """A process that dies has its bundle done again by another."""
+    """Bundles computed by processes; where one dies, another computes its bundle again."""
     return _on_processes(transport.packed(task), jobs, workers)
 
 
 def _on_processes(data: bytes, jobs: Jobs, workers: int) -> Done:
-    """Where one dies the pool is lost, and with it all that was on its way: who was to blame is found by sending these alone."""
+    """A process that dies breaks its pool and loses all bundles in flight; sent one at a time, these show which one kills."""
     deaths: dict[int, int] = {}
     suspects: list[tuple[int, Columns]] = []
     while True:
@@ -164,7 +164,7 @@ def _on_processes(data: bytes, jobs: Jobs, workers: int) -> Done:
 def _end(pool: ProcessPoolExecutor, broken: bool) -> None:
     processes = list((pool._processes or {}).values()) if not broken else []
     pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:  # what they are doing is not wanted
+    for process in processes:  # their results are not needed
         process.terminate()
 
 
@@ -195,7 +195,7 @@ def connected(client: Any) -> tuple[Any, bool]:
 
 
 def _knock(address: str) -> None:
-    """Whether anybody listens there: Dask would try for long, and complain when it gives up."""
+    """Raise `OSError` where no server listens: Dask would try for long, and complain when it gives up."""
     found = re.fullmatch(r"(?:tcp://)?([\w.-]+):(\d+)/?", address)
     if found:
         socket.create_connection((found[1], int(found[2])), timeout=5.0).close()
@@ -206,7 +206,7 @@ def _reason(error: BaseException) -> str:
 
 
 def check_workers(client: Any) -> None:
-    """There are some, and all have this version."""
+    """Refuse a cluster that has no workers, or workers with another version of sharnir."""
     from ... import __version__
 
     try:
@@ -232,7 +232,7 @@ def check_workers(client: Any) -> None:
 
 
 def on_cluster(task: Task, jobs: Jobs, client: Any) -> Done:
-    """Dask repeats what a worker has not finished when it dies; a bundle over which several die is given up."""
+    """Bundles computed by Dask, which repeats those of a worker that dies; one over which several die is given up."""
     check_workers(client)
     return _on_cluster(transport.packed(task), jobs, client)
 
@@ -277,7 +277,7 @@ def _forget(future: Any) -> None:
     try:
         future.cancel()
     except Exception:
-        return  # of a cluster that is gone
+        return  # the cluster is gone
 
 
 __all__ = ["connected", "cores", "on_cluster", "on_processes", "on_threads"]

@@ -1,4 +1,4 @@
-"""What is kept of every run: ready reductions of quantities by name, and functions of the `Result`.
+"""Outputs of every run: ready reductions of quantities by name, and functions of the `Result`.
 
 A reduction is "<word> of <quantity>", the quantity as `Result.plot` takes it: "final of piston.x", "max of reaction of B.F".
 """
@@ -24,7 +24,7 @@ Reduction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def _mean(t: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Over time, by the trapezoidal rule."""
+    """Mean over time, by the trapezoidal rule."""
     return np.trapezoid(x, t, axis=-1) / (t[-1] - t[0]) if len(t) > 1 and t[-1] != t[0] else x[..., -1]
 
 
@@ -41,7 +41,7 @@ REDUCTIONS: dict[str, tuple[Reduction, str]] = {
     "time of max": (lambda t, x: t[x.argmax(axis=-1)], "s"),
     "time of min": (lambda t, x: t[x.argmin(axis=-1)], "s"),
 }
-"""By their word: the reduction, and its unit where {} is that of the quantity."""
+"""Reductions by their word, each with its unit, where {} is that of the quantity."""
 
 MOTION, EVENT_TIME, EVENT_COUNT = "motion", "time of event ", "count of event "
 NONE = {"work": ": nothing adds or removes energy, or they keep no account of it, as rollouts (run=dict(step=…)) do not"}
@@ -51,42 +51,42 @@ OF_ONE = ("work", "defect")
 
 @dataclass
 class Shape:
-    """Of one output, the same in all runs."""
+    """Dimensions and units of one output, the same in all runs."""
 
     dims: tuple[str, ...] = ()
-    """After that of the runs."""
+    """Dimensions after that of the runs."""
     sizes: tuple[int, ...] = ()
     coords: dict[str, list[Any]] = field(default_factory=dict)
-    """Labels along them."""
+    """Labels along the dimensions."""
     units: str = ""
 
 
 class Output:
-    """One name of the dataset. `shape` is known once one run has been reduced."""
+    """One variable of the dataset. `shape` is known once one run has been reduced."""
 
     def __init__(self, name: str) -> None:
         self.name, self.shape = name, Shape()
 
     @property
     def needs_rows(self) -> bool:
-        """Whether it looks at more than the end of a motion."""
+        """Whether it reads more than the end of a motion."""
         return True
 
     @property
     def of_motions(self) -> bool:
-        """Whether it needs the rows of a motion alone, nothing that a `Result` has beside them."""
+        """Whether it reads nothing but the rows of a motion."""
         return False
 
     @property
     def of_accelerations(self) -> bool:
-        """Whether it looks at them."""
+        """Whether it reads accelerations."""
         return False
 
     def of_one(self, r: Result) -> np.ndarray:
         raise NotImplementedError
 
     def of_many(self, r: NamedMotion) -> np.ndarray | None:
-        """(B, …) of motions side by side; None where it takes them one by one."""
+        """Values (B, …) for motions side by side; None where it takes them one by one."""
         return None
 
 
@@ -96,7 +96,7 @@ class Reduced(Output):
         self.text, self.word, self._quantity_name = text, word, text[len(word) + 4 :]
         self._quantity = understood(model, self._quantity_name)
         self.times: np.ndarray | None = None
-        """Of motions: those of a run that comes to its end, where they are known."""
+        """Times of a run that comes to its end, where they are known, for outputs that are motions."""
 
     @property
     def needs_rows(self) -> bool:
@@ -117,7 +117,7 @@ class Reduced(Output):
         return None if not self.of_motions else self._reduced(r.t, self._quantity(r))
 
     def _whole(self, t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """With nan after the end of a run that ended early."""
+        """Times and values, with nan after the end of a run that ended early."""
         if self.times is None or np.array_equal(t, self.times):
             return t, values
         full = np.full((*values.shape[:-1], len(self.times)), np.nan)
@@ -206,7 +206,7 @@ class Function(Output):
 
 
 def outputs_of(model: Model, outputs: Any, events: Sequence[str]) -> list[Output]:
-    """As a caller gives them: {name: text or function}, a list of texts, or None for where the motion ends."""
+    """Outputs as a caller gives them: {name: text or function}, a list of texts, or None for where the motion ends."""
     if outputs is None:
         return [Final("q", model), Final("v", model)]
     if isinstance(outputs, str) or callable(outputs):

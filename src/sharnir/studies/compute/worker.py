@@ -1,6 +1,6 @@
 """One worker of a study, a thread or a process: the model compiled once, then bundle after bundle of runs.
 
-What a bundle gives depends on the task and on its inputs alone: not on the worker, nor on the bundles before it.
+Results of a bundle depend on the task and on its inputs alone: not on the worker, nor on the bundles before it.
 """
 
 from __future__ import annotations
@@ -53,21 +53,21 @@ SideBySide = Callable[[Columns, int], tuple[Rollout, np.ndarray]]
 
 @dataclass(frozen=True)
 class Task:
-    """What is the same for all runs of a study."""
+    """Everything that all runs of a study have in common."""
 
     model: Model
     names: tuple[str, ...]
     run: Mapping[str, Any]
     outputs: Any
     count: int | None = None
-    """Runs, where that is known: for few it does not pay to compile lanes."""
+    """Number of runs, where it is known: for few it does not pay to compile lanes."""
     first: Columns | None = None
     """Inputs of the first run."""
 
 
 @dataclass
 class Bundle:
-    """What runs side by side in the dataset have given. `values`: by output (n, …), nan where a run has none."""
+    """Results of consecutive runs. `values`: by output (n, …), nan where a run has none."""
 
     status: np.ndarray
     message: np.ndarray
@@ -81,7 +81,7 @@ class Bundle:
         return cls(np.full(n, "", dtype=object), np.full(n, "", dtype=object), np.full(n, np.nan))
 
     def put(self, output: Output, at: Sequence[int], values: np.ndarray) -> None:
-        """Of runs `at`."""
+        """Set an output of the runs `at`."""
         known = self.values.get(output.name)
         if known is None:
             known = self.values[output.name] = np.full((len(self.status), *output.shape.sizes), np.nan)
@@ -118,7 +118,7 @@ class Worker:
         return out
 
     def _tell_times(self) -> None:
-        """Motions have the same times in all runs."""
+        """Give outputs that are motions their times, the same in all runs."""
         motions = [output for output in self.outputs if isinstance(output, Reduced) and output.word == MOTION]
         if not motions:
             return
@@ -149,7 +149,7 @@ class Worker:
         results: list[tuple[int, Result]] = []
         for k in at:
             if stopped():
-                raise KeyboardInterrupt  # what is not finished is not wanted
+                raise KeyboardInterrupt  # unfinished bundles are dropped
             try:
                 arguments = self.inputs.arguments({name: x[k] for name, x in rows.items()})
                 runs, rest = self._runs(arguments)
@@ -164,7 +164,7 @@ class Worker:
         self._reduce(results, out)
 
     def _runs(self, arguments: dict[str, Any]) -> tuple[Runs, dict[str, Any]]:
-        """The compiled runs of a kind, and what is left to give to them."""
+        """The compiled runs of a kind, and the remaining arguments of one run."""
         key = tuple(repr(arguments.get(name)) for name in (*WORDS, "decay"))
         if (runs := self._kinds.get(key)) is None:
             runs, rest = runs_of(self.model, arguments)
@@ -176,7 +176,7 @@ class Worker:
 
     @property
     def _of_starts(self) -> Runs:
-        """Runs whose start is that of all others."""
+        """Runs that find the start for all kinds."""
         return self._runs({"integrator": "dop853"})[0]
 
     def _record(self, out: Bundle, k: int, r: Result) -> None:
@@ -185,7 +185,7 @@ class Worker:
 
     # --- side by side ---------------------------------------------------------------------------------------------------------
     def _alike(self, rows: Columns, n: int) -> list[list[int]]:
-        """Runs that have all options in common."""
+        """Groups of runs that have all options in common."""
         names = self.inputs.varied_options
         groups: dict[tuple[Any, ...], list[int]] = {}
         for k in range(n) if names else ():
@@ -193,7 +193,7 @@ class Worker:
         return list(groups.values()) or [list(range(n))]
 
     def _side_by_side(self, run: SideBySide, rows: Columns, at: list[int], out: Bundle, stopped: Callable[[], bool]) -> None:
-        """Those that cannot be run must not keep the others from running: where it is not known which they are, by halves."""
+        """Run a group. Runs that are refused must not stop the others: where it is unknown which they are, it is halved."""
         if stopped():
             raise KeyboardInterrupt
         try:
@@ -228,7 +228,7 @@ class Worker:
         self._one_by_one(rows, [at[k] for k in np.flatnonzero(left)], out, stopped)
 
     def _rolled_out(self, rows: Columns, n: int, ends: bool = True) -> tuple[Rollout, np.ndarray]:
-        """`ends`: no more rows than the outputs look at."""
+        """Runs of fixed step. `ends`: store no more rows than the outputs read."""
         given = ManyInputs(self.inputs, rows)
         arguments = {**given.arguments}
         arguments["q0"], arguments["v0"] = given.starts(self._of_starts, given.values())
@@ -243,16 +243,16 @@ class Worker:
 
     # --- adaptive, on lanes ---------------------------------------------------------------------------------------------------
     def go_together(self, rows: Columns, k: int = 0) -> bool:
-        """Whether adaptive runs with the options of this one do."""
+        """Whether adaptive runs with the options of run k go side by side."""
         if self.inputs.on_lanes:
             return False
         try:
             return self._lanes_of(self.inputs.arguments({name: x[k] for name, x in rows.items()})) is not None
-        except SharnirError:  # which is told of each of them
+        except SharnirError:  # the row of each run reports it
             return False
 
     def _lanes_of(self, arguments: dict[str, Any]) -> AdaptiveLanes | None:
-        """For runs of which nothing is asked but their motion; None where they go one after another."""
+        """Lanes for runs whose outputs read only their motion; None where runs go one after another."""
         if self._alone or not set(arguments) <= ON_LANES or arguments.get("output", 0.01) is None:
             return None
         runs, _ = self._runs(arguments)
@@ -262,7 +262,7 @@ class Worker:
         return self._lanes[runs]
 
     def _tell(self, lanes: AdaptiveLanes | None) -> None:
-        """Of the first run of the study, so that no run depends on those before it in this worker."""
+        """Prepare lanes by the first run of the study, so that no run depends on those before it in this worker."""
         if lanes is None or self._first is None:
             return
         given = ManyInputs(self.inputs, self._first)
@@ -272,7 +272,7 @@ class Worker:
             lanes.tell(q[0], number(given.arguments.get("t0", 0.0), "t0"), values[0])
 
     def _adaptive(self, rows: Columns, n: int) -> tuple[Rollout, np.ndarray]:
-        """Runs that need more than lanes give are left."""
+        """Adaptive runs on lanes, and which of them lanes could not finish."""
         model = self.model
         given = ManyInputs(self.inputs, rows)
         runs, rest = self._runs(given.arguments)
@@ -300,7 +300,7 @@ class Worker:
         return many, ~ok
 
     def rows_of_one(self, row: Mapping[str, Any]) -> int:
-        """Numbers of the rows of a run, about."""
+        """Approximate count of numbers in the rows of a run."""
         arguments, model = self.inputs.arguments(row), self.model
         size = 2 * (model.nq + model.nv + len(model.states))
         if not self.inputs.on_lanes:
@@ -314,7 +314,7 @@ class Worker:
 
     # --- outputs --------------------------------------------------------------------------------------------------------------
     def _reduce(self, results: list[tuple[int, Result]], out: Bundle) -> None:
-        """Runs whose rows are at the same times together: what follows from a motion is computed for all its states at once."""
+        """Reduce runs with rows at the same times together: quantities of a motion are computed for all its states at once."""
         together: dict[bytes, list[tuple[int, Result]]] = {}
         for k, r in results:
             if r.status in ENDED and len(r.t) and _constant(r.parameters):
@@ -339,7 +339,7 @@ class Worker:
                 self._put_one(output, k, many[place] if results is None else results[place], out)
 
     def _reduce_one(self, k: int, r: Result, out: Bundle) -> None:
-        """Of a run that failed, what is known where it ended."""
+        """Reduce one run; of a failed one, the outputs that read only where it ended."""
         for output in self.outputs:
             if r.status in ENDED or isinstance(output, Final) or (isinstance(output, Reduced) and not output.needs_rows):
                 self._put_one(output, k, r, out)

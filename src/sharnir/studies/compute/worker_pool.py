@@ -21,7 +21,7 @@ SHARES = 2
 
 
 class Crew:
-    """As many workers as threads, each with the model compiled once; a single run is made by the first, in this thread."""
+    """One worker for each thread, each with the model compiled once; the first one makes single runs, in this thread."""
 
     def __init__(self, task: Task, workers: int, client: Any = None) -> None:
         self.task, self.client, self.size = task, client, workers

@@ -29,7 +29,7 @@ class Design(ABC):
     names: tuple[str, ...]
     count: int
     axes: Columns | None = None
-    """Of a grid: its values along every axis, the last of which changes fastest."""
+    """Values along every axis of a grid, the last of which changes fastest."""
 
     @abstractmethod
     def rows(self, first: int, last: int) -> Columns:
@@ -37,13 +37,13 @@ class Design(ABC):
 
     @property
     def ingredients(self) -> Any:
-        """What tells it from another design."""
+        """Everything that tells it from another design."""
         ends = [self.rows(k, k + 1) for k in (0, self.count // 2, self.count - 1)]
         return [type(self).__name__, self.names, self.count, ends]
 
 
 class Grid(Design):
-    """All combinations."""
+    """All combinations of the values."""
 
     def __init__(self, axes: Mapping[str, Any]) -> None:
         self.axes = {name: column(values, name) for name, values in axes.items()}
@@ -139,7 +139,7 @@ class Computed(Design):
 
 
 def design_of(over: Any, runs: int | None, sampler: Any, seed: int) -> Design:
-    """What a caller may give: a mapping, a list of mappings, a table, a function."""
+    """The design for what a caller gives: a mapping, a list of mappings, a table, a function."""
     if runs is not None and (isinstance(runs, bool) or not isinstance(runs, (int, np.integer)) or not 0 < runs <= MOST_RUNS):
         raise StateError(f"runs: expected a whole number of at least 1, got {brief(runs)}")
     if isinstance(over, Design):
@@ -218,7 +218,7 @@ def column(values: Any, name: str) -> np.ndarray:
 
 # --- samples ----------------------------------------------------------------------------------------------------------------
 def inverse_of(name: str, given: Any) -> Callable[[np.ndarray], np.ndarray]:
-    """From (0, 1) to the values of an input: of a distribution, a range (low, high), a list to choose from, one value."""
+    """Map from (0, 1) to values of an input, given by a distribution, a range (low, high), a list to choose from, one value."""
     if hasattr(given, "ppf"):
         return lambda u: np.asarray(given.ppf(u), dtype=float)
     values = column(given, name)
@@ -231,7 +231,7 @@ def inverse_of(name: str, given: Any) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _points(sampler: Any, d: int, count: int, seed: int) -> Callable[[int, int], np.ndarray]:
-    """Points first … last - 1 of the unit cube."""
+    """Function for points first … last - 1 of the unit cube."""
     if sampler == "random":
         return lambda first, last: _random(d, seed, first, last)
     if not isinstance(sampler, str) and hasattr(sampler, "random") and hasattr(sampler, "d"):
@@ -254,7 +254,7 @@ def _points(sampler: Any, d: int, count: int, seed: int) -> Callable[[int, int],
         engine = make(d, rng=seed, **more)
         if first:
             engine.fast_forward(first)
-        with warnings.catch_warnings():  # of any part of Sobol's sequence that is no power of two
+        with warnings.catch_warnings():  # SciPy warns of parts of Sobol's sequence that are no power of two
             warnings.simplefilter("ignore", UserWarning)
             return np.asarray(engine.random(last - first))
 
@@ -262,7 +262,7 @@ def _points(sampler: Any, d: int, count: int, seed: int) -> Callable[[int, int],
 
 
 def _random(d: int, seed: int, first: int, last: int) -> np.ndarray:
-    """Independent and uniform. Philox counts: the numbers of a run are found without those before it."""
+    """Independent uniform points. Philox counts: the numbers of a run are found without those before it."""
     words = -(-d // 4) * 4  # a count of the generator is four words
     generator = np.random.Philox(key=seed)
     generator.advance(first * (words // 4))

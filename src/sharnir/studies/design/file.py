@@ -75,7 +75,7 @@ class StudyEntry(Element):
 
 @dataclass(frozen=True)
 class StudyFile:
-    """What a file says, checked as far as that is possible without its model."""
+    """The contents of a file, checked as far as that is possible without its model."""
 
     document: Document
     entry: StudyEntry
@@ -91,7 +91,7 @@ class StudyFile:
         return None if self.entry.store is None else self.folder / self.entry.store
 
     def arguments(self, runs: int | None = None, seed: int | None = None) -> dict[str, Any]:
-        """Of `sharnir.study`, all checked; `runs` and `seed` in place of those of the file."""
+        """Arguments for `sharnir.study`, all checked; `runs` and `seed` in place of those of the file."""
         changes = {name: x for name, x in (("runs", runs), ("seed", seed)) if x is not None}
         try:
             return _Reader(self, self.entry.replaced(**changes)).arguments() | {"store": self.store}
@@ -113,7 +113,7 @@ def read_study(path: Path) -> StudyFile:
 
 
 def _check_pairs(entry: StudyEntry) -> None:
-    """Of two fields one is given."""
+    """Check that exactly one field of each pair is given."""
     for first, second in (("model", "sample"), ("over", "table")):
         given = [name for name in (first, second) if getattr(entry, name) is not None]
         if not given:
@@ -132,7 +132,7 @@ class _Reader:
     def __init__(self, file: StudyFile, entry: StudyEntry) -> None:
         self.file, self.entry = file, entry
         self.lines: list[int] = []
-        """Of the rows of a table."""
+        """Line numbers of the rows of a table."""
 
     def arguments(self) -> dict[str, Any]:
         entry = self.entry
@@ -177,7 +177,7 @@ class _Reader:
             return found
 
     def _run(self, model: Model, names: Sequence[str]) -> dict[str, Any]:
-        """The settings in the model file hold, unless this file or an input says otherwise."""
+        """Arguments of the runs: the settings in the model file, unless this file or an input overrides them."""
         options = {name for name in names if name not in model.parameters}
         own = model.simulation
         if own is not None:
@@ -263,7 +263,7 @@ class _Reader:
 
 
 def _without(prefix: str, check: Callable[[], Any], label: str = "") -> None:
-    """What an error says of an argument, without the words that the place in the file makes superfluous."""
+    """Raise an error about an argument without the words that its place in the file makes superfluous."""
     try:
         check()
     except SharnirError as error:
@@ -276,7 +276,7 @@ def _check_parameter(model: Model, name: str) -> None:
 
 
 def _samples() -> list[str]:
-    """Those that are models, and can be built without being told anything."""
+    """Names of samples that are models, and can be built without arguments."""
     found = []
     for name in dir(samples):
         f = getattr(samples, name)

@@ -1,4 +1,4 @@
-"""What the inputs of a study stand for: numbers of the model, parts of the start, joint forces, options of a run."""
+"""Meaning of the inputs of a study: numbers of the model, parts of the start, joint forces, options of a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS = ("method", "backend", "integrator", "stabilisation", "limits")
 """Options of a run that may be inputs."""
 WHOLE = ("max_steps",)
 PARTS = ("q0", "v0", "tau", "states")
-"""Of which "q0.joint" names one number."""
+"""Arguments of which an input may be one number, by name: "q0.joint"."""
 PARAMETER = "parameters"
 
 SIMULATE = tuple(inspect.signature(simulate).parameters)[1:]
@@ -35,7 +35,7 @@ LANES = ("rk4", "euler")
 
 
 class Inputs:
-    """From the values of the inputs to the arguments of a run. `model`: a copy, with a parameter for every number that varies."""
+    """Turns values of inputs into arguments of a run. `model`: a copy, with a parameter for every number that varies."""
 
     def __init__(self, model: Model, names: Sequence[str], run: Mapping[str, Any] | None) -> None:
         self.model, self.names = model.copy(), tuple(names)
@@ -60,7 +60,7 @@ class Inputs:
                 raise StateError(f"run: {no_such('argument', name, SIMULATE, 'arguments of simulate')}")
 
     def check(self, rows: Columns) -> None:
-        """Words where words belong, numbers elsewhere."""
+        """Check that inputs that are words have words, the others numbers."""
         for name, values in rows.items():
             wants_words = self.places[name][0] in WORDS and not self.places[name][1]
             if wants_words != (values.dtype.kind == "U"):
@@ -89,7 +89,7 @@ class Inputs:
         return PARAMETER, self._parameter(name, name)
 
     def _parameter(self, path: str, name: str) -> str:
-        """A number of the model becomes a parameter."""
+        """Make a number of the model a parameter."""
         if path not in self.model.parameters:
             try:
                 self.model.make_parameter(path)
@@ -117,7 +117,7 @@ class Inputs:
         return tuple(name for name, (_, entry) in self.places.items() if not entry)
 
     def arguments(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Of the run whose inputs these are."""
+        """Arguments of the run with these inputs."""
         out = dict(self.run)
         entries: dict[str, dict[str, Any]] = {}
         for name, value in row.items():
@@ -135,7 +135,7 @@ class Inputs:
         return out
 
     def merged(self, argument: str, values: dict[str, Any]) -> Any:
-        """What `run` gives, with some of its entries replaced."""
+        """An argument as `run` gives it, with some of its entries replaced."""
         base = self.run.get(argument)
         if base is None or isinstance(base, Mapping):
             return {**(base or {}), **values}
@@ -153,5 +153,5 @@ def checked_run(run: Any) -> Mapping[str, Any]:
 
 
 def in_one_line(text: str) -> str:
-    """As a message of a row is."""
+    """A text on one line, as messages of rows are."""
     return " ".join(text.split())

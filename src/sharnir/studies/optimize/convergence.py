@@ -1,4 +1,4 @@
-"""The way to an optimum, drawn: the objective run by run, and the inputs between their bounds."""
+"""Picture of a search: the objective run by run, and the inputs between their bounds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WIDTH, UPPER, LOWER, GAP = 8.4, 2.6, 2.0, 0.3
 """Inches of the figure, of its two panels and between them."""
 LEFT, RIGHT, FOOT = 0.95, 1.95, 0.55
 MOST_INPUTS = 8
-"""Drawn by name."""
+"""Inputs drawn, each with its name."""
 OUTLIERS, FAR = 0.02, 10.0
 """The worst share of the objectives is drawn at the upper edge where it reaches so much further than the others."""
 
@@ -75,7 +75,7 @@ def _best_so_far(ds: Dataset) -> NDArray[np.int64]:
 
 
 def _scale(values: FloatArray, column: Column) -> Scale:
-    """Of the objectives, without those that are far worse than nearly all the others."""
+    """Axis of the objectives, without those that are far worse than nearly all the others."""
     least, most = float(values.min()), float(np.quantile(values, 1.0 - OUTLIERS))
     shown = values if values.max() - least <= FAR * (most - least) else values[values <= most]
     return scale_of(Column(column.name, column.role, column.units, shown), 5)

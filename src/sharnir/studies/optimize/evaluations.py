@@ -16,22 +16,22 @@ from .gradients import GRADIENT, slope, stencil
 from .problem import Problem
 
 REMEMBERED = 4096
-"""Points whose outputs are kept; of all runs the history is."""
+"""Points whose outputs are kept; the history keeps all runs."""
 COUNTED = ("done", "stopped")
 """Statuses of runs that may be the best: one that met a limit of time or steps has not come to its end."""
 NOT_FINITE = "objective_not_finite"
 """The status of a run that ended well, with an output that is no finite number."""
 SEARCH, DIFFERENCE = "search", "difference"
-"""What runs are for: to look for the optimum, or to take their difference for a gradient."""
+"""Purposes of runs: to look for the optimum, or to take their difference for a gradient."""
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """One run. Of a failed one `outputs` is None."""
+    """One run. `outputs` is None where it failed."""
 
     u: np.ndarray
     outputs: np.ndarray | None
-    """All numbers: of the objective, then of the constraints."""
+    """All numbers: those of the objective, then of the constraints."""
     derivatives: np.ndarray | None
     status: str
     message: str
@@ -39,7 +39,7 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """What the history keeps of a run."""
+    """One run in the history."""
 
     u: np.ndarray
     objective: float
@@ -66,14 +66,14 @@ class Evaluations:
         self._size = 0
         self.is_array = False
         self.scale = 1.0
-        """Of the objective, by its first value; searches see it divided by that."""
+        """Scale of the objective, by its first value; searches see it divided by that."""
         self.scales = np.ones(len(problem.limits))
         self.best = np.inf
         self._known: np.ndarray | None = None
 
     # --- runs -----------------------------------------------------------------------------------------------------------------
     def points(self, us: np.ndarray, purpose: str = SEARCH) -> list[Point]:
-        """Of (n, inputs): those that are new are run side by side."""
+        """Points for (n, inputs): those that are new are run side by side."""
         us = np.clip(us, 0.0, 1.0) + 0.0
         new = {u.tobytes(): u for u in us if u.tobytes() not in self._points}
         left = len(new) if self.max_runs is None else max(0, self.max_runs - len(self.rows))
@@ -92,7 +92,7 @@ class Evaluations:
         try:
             for span, bundle in self.crew.compute(columns):
                 done += [self._taken(us[span][k], bundle, k, purpose) for k in range(len(bundle.status))]
-        finally:  # what is done when Ctrl-C is heard counts
+        finally:  # runs that are done before Ctrl-C count
             order = {u.tobytes(): k for k, u in enumerate(us)}
             for point, row in sorted(done, key=lambda both: order[both[0].u.tobytes()]):
                 self._keep(point, row)
@@ -141,7 +141,7 @@ class Evaluations:
 
     # --- what searches ask for ------------------------------------------------------------------------------------------------
     def value(self, outputs: np.ndarray) -> float:
-        """The objective: of an array the sum of its squares."""
+        """The objective; where it is an array, the sum of its squares."""
         residuals = self.residuals(outputs)
         return float(residuals @ residuals) if self.is_array else float(residuals[0])
 
@@ -157,12 +157,12 @@ class Evaluations:
         return outputs[len(outputs) - len(self.problem.limits) :]
 
     def penalty(self) -> float:
-        """In place of an objective that a failed run does not have."""
+        """Objective that searches see for a failed run, which has none."""
         known = [abs(row.objective) for row in self.rows if np.isfinite(row.objective)]
         return 10.0 * max(known, default=1.0) + self.scale
 
     def last_constraints(self) -> np.ndarray:
-        """Those of the last run that has any, in place of those of a failed one."""
+        """Constraints of the last run that has any, in place of those of a failed one."""
         known = (row.constraints for row in reversed(self.rows) if np.isfinite(row.constraints).all())
         return next(known, np.zeros(len(self.problem.limits)))
 

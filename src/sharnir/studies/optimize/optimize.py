@@ -105,7 +105,7 @@ def _closed(client: Any) -> None:
 
 
 def _inputs(model: Model, problem: Problem, run: Mapping[str, Any]) -> Inputs:
-    """Whatever is misspelt is refused in words of this function."""
+    """The inputs; errors name the arguments of `optimize`."""
     try:
         inputs = Inputs(model, problem.names, run)
     except StateError as error:
@@ -120,7 +120,7 @@ def _inputs(model: Model, problem: Problem, run: Mapping[str, Any]) -> Inputs:
 
 
 class _Search:
-    """Evaluations with gradients as far as there are, and the method that uses them."""
+    """Evaluations, with gradients as far as there are any, and the method that uses them."""
 
     def __init__(
         self, problem: Problem, inputs: Inputs, max_runs: int | None, size: int, client: Any, told: Callable[[int, float], None]
@@ -132,7 +132,7 @@ class _Search:
         self.method, self._why, self._exact = "", "", set[str]()
 
     def begin(self, method: str, u: np.ndarray) -> None:
-        """The first run: it shows whether there are sensitivities, and what the objective is."""
+        """Make the first run: it shows whether there are sensitivities, and whether the objective is an array."""
         wanted = method == "auto" or METHODS[method].gradients
         names = sensitivity_names(self.inputs) if wanted else {}
         self._plain_or(names)
@@ -178,7 +178,7 @@ class _Search:
         return self._optimum(status, " ".join(message.split()), seed)
 
     def _doubts(self, start: np.ndarray) -> str:
-        """A sentence where a search by gradients had none to follow."""
+        """Sentence for the message of a search by gradients that were all zero; empty for others."""
         p = self.e.point(start)
         if not METHODS[self.method].gradients or p.outputs is None:
             return ""

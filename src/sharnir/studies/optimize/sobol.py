@@ -78,7 +78,7 @@ def sobol_indices(
         indices = analysis.analyze(unit, (y - y.mean()) / y.std(), calc_second_order=second_order, seed=seed)
         for key in order:
             for name, x in ((key, indices[key]), (f"{key}_confidence", indices[f"{key}_conf"])):
-                found[name][k] = np.where(np.isnan(x), x.T, x)  # of pairs SALib gives those above the diagonal
+                found[name][k] = np.where(np.isnan(x), x.T, x)  # SALib gives pairs above the diagonal only
     dims = {"S1": ("output", "input"), "ST": ("output", "input"), "S2": ("output", "input", "other")}
     coords = {"output": labels, "input": names, **({"other": names} if second_order else {})}
     data = {key: DataArray(x, dims=dims[key.removesuffix("_confidence")]) for key, x in found.items()}
@@ -93,7 +93,7 @@ def _distribution(name: object, given: Any) -> Any:
 
 
 def _check_all_done(ds: Dataset) -> None:
-    """Every row of the design is one of a pair: without it the others mean nothing."""
+    """Refuse failed runs: every row of the design is one of a pair, without which the other means nothing."""
     if ds.attrs.get("status") == "interrupted":
         raise KeyboardInterrupt
     failed = int((~np.isin(ds["status"].values.astype(str), ENDED)).sum())
@@ -105,7 +105,7 @@ def _check_all_done(ds: Dataset) -> None:
 
 
 def _columns(ds: Dataset) -> tuple[list[str], list[np.ndarray]]:
-    """Every number of every output: "q[hinge]" for one of several."""
+    """Labels and values of every number of every output: "q[hinge]" for one of several."""
     labels, columns = [], []
     for name, variable in ds.data_vars.items():
         if variable.attrs.get("role") != "output":

@@ -1,4 +1,4 @@
-"""What a picture of a study says of its runs: how many there are, how many failed and why, what is not drawn."""
+"""Captions of pictures of studies: how many runs there are, how many failed and why, what is not drawn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .columns import ENDED, Table
 
 
 def statuses(table: Table) -> dict[str, int]:
-    """How many runs ended in which way; the most frequent first."""
+    """Numbers of runs by status, the most frequent first."""
     found, numbers = np.unique(table.status.astype(str), return_counts=True)
     order = np.argsort(-numbers, kind="stable")
     return {str(found[k]): int(numbers[k]) for k in order}

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 ONE_COLOUR = "#1b6ca8"
 COLOUR_MAP = "viridis"
-"""Even in lightness, and legible to those who do not tell red from green."""
+"""A map that is even in lightness, and legible to those who do not tell red from green."""
 WORD_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#b85c00", "#8c8c00", "#444444")
-"""Of words: the palette of Okabe and Ito, its pale yellow and its red (taken by failed runs) replaced."""
+"""Colours of words: the palette of Okabe and Ito, its pale yellow and its red (taken by failed runs) replaced."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Colouring:
     column: Column | None
     scale: Scale | None
     colours: FloatArray
-    """(runs, 4) of all runs; grey where the column has no value."""
+    """Colours (runs, 4) of all runs; grey where the column has no value."""
 
     def explain(self, figure: Figure, place: Any, **options: Any) -> None:
-        """Into axes made for it: a colour bar, or the words."""
+        """Draw a colour bar, or a legend of words, into axes made for it."""
         if self.column is None or self.scale is None:
             place.set_axis_off()
             return
@@ -67,7 +67,7 @@ def set_bar(bar: Any, column: Column, scale: Scale) -> None:
 
 
 def colouring(column: Column | None) -> Colouring:
-    """By a column that varies; otherwise all runs have one colour."""
+    """Colours by a column that varies; otherwise all runs have one colour."""
     from matplotlib import colormaps
     from matplotlib.colors import to_rgba, to_rgba_array
 

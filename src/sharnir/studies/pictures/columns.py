@@ -32,7 +32,7 @@ class Column:
     role: str
     units: str
     values: FloatArray
-    """nan where there is no value, as of outputs of failed runs; of words, which of `words` it is."""
+    """Numbers, nan where there is no value, as for outputs of failed runs; for words, indices into `words`."""
     words: tuple[str, ...] = ()
 
     @property
@@ -67,7 +67,7 @@ class Table:
     status: NDArray[Any]
     ok: NDArray[np.bool_]
     left_out: tuple[str, ...] = field(default=())
-    """Outputs that are more than one value per run, or no numbers: no picture here shows them."""
+    """Outputs that are more than one value per run, or no numbers: no picture of studies shows them."""
 
     def __len__(self) -> int:
         return prod(self.shape)
@@ -85,7 +85,7 @@ class Table:
         return [c for c in self.columns.values() if c.role == "output"]
 
     def where(self, row: int) -> str:
-        """Which run a row is: its number, and in a grid its inputs."""
+        """Description of the run in a row: its number, and in a grid its inputs."""
         inputs = ", ".join(f"{c.name} = {c.text(row)}" for c in self.inputs if c.varies)
         return f"run {row}" + (f" ({inputs})" if self.is_grid and inputs else "")
 
@@ -157,7 +157,7 @@ def _named(ds: Dataset, role: str) -> tuple[str, ...]:
 
 
 def run_dims(ds: Dataset) -> tuple[str, ...]:
-    """A design has the dimension "run"; those of a grid are named like inputs. A single run has none."""
+    """Dimensions of the runs: "run" for a design; those of a grid are named like inputs; a single run has none."""
     if RUN in ds.dims:
         return (RUN,)
     inputs = inputs_of(ds)
@@ -166,7 +166,7 @@ def run_dims(ds: Dataset) -> tuple[str, ...]:
 
 
 def _is_flat(ds: Dataset, name: str) -> bool:
-    """One value per run, and a value that can stand on an axis."""
+    """Whether a variable is one value per run, and a value that can stand on an axis."""
     return set(ds[name].dims) <= set(run_dims(ds)) and ds[name].dtype.kind in "biufUSOT"
 
 

@@ -1,4 +1,4 @@
-"""What the pictures of studies have in common: title and caption, labels that fit, colours, the mark of a failed run."""
+"""Parts that all pictures of studies have: title and caption, labels that fit, colours, the mark of a failed run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 INK, GREY, PALE = "#22262b", "#6b727c", "#e7e9ec"
 FAILED = "#d1495b"
-"""Of runs that failed; always with a mark or a dash of their own as well."""
+"""Colour of runs that failed, which always have a mark or a dash of their own as well."""
 CHARACTER = 0.0088
 """Inches of a character, for a point of font size."""
 SMALL, CAPTION_LINE = 8.0, 0.17
@@ -29,7 +29,7 @@ LONGEST_TICK = 12
 
 
 def start(size: tuple[float, float], path: str | PathLike[str] | None) -> Figure:
-    """An empty figure; a path that could not be written is refused before anything is computed."""
+    """An empty figure, with a window where it is not saved."""
     return new_figure(size, window=path is None)
 
 
@@ -45,7 +45,7 @@ def caption_lines(text: str, width: float) -> list[str]:
 
 
 def finish(figure: Figure, title: str, caption: str, path: str | PathLike[str] | None) -> Figure:
-    """Title and caption at the top left, where `headroom` has left room; the file, if one is wanted."""
+    """Add title and caption at the top left, where `headroom` has left room, and save the figure if there is a path."""
     width, height = figure.get_size_inches()
     lines = caption_lines(caption, width - 0.4)
     short = shortened(title, int((width - 0.4) / (CHARACTER * 13)))
@@ -59,7 +59,7 @@ def finish(figure: Figure, title: str, caption: str, path: str | PathLike[str] |
 
 
 def headroom(caption: str, width: float) -> float:
-    """Inches of title and caption."""
+    """Inches that title and caption need."""
     return 0.5 + CAPTION_LINE * len(caption_lines(caption, width - 0.4))
 
 
@@ -86,7 +86,7 @@ def folded(column: Column, inches: float, size: float, most_lines: int = 3) -> s
 
 
 def set_axis(axes: Axes, which: Literal["x", "y"], scale: Scale, room: float = 0.05) -> None:
-    """Ends, ticks and texts of one axis; the logarithm where the scale has one."""
+    """Set ends, ticks and texts of one axis, logarithmic where the scale is."""
     ends = scale.value(np.array([-room, 1.0 + room]))
     if scale.log:
         getattr(axes, f"set_{which}scale")("log")
@@ -106,7 +106,7 @@ def tick_room(scale: Scale) -> float:
 
 
 def set_ticks_apart(axes: Axes, scale: Scale, inches: float) -> None:
-    """Texts of a horizontal axis aslant where they would touch each other."""
+    """Rotate texts of a horizontal axis where they would touch each other."""
     places = np.sort(scale.position(np.asarray(scale.ticks, dtype=float))) * inches
     longest = CHARACTER * SMALL * (1.5 + min(max(map(len, scale.texts), default=0), LONGEST_TICK))
     if len(places) > 1 and np.diff(places).min() < longest:

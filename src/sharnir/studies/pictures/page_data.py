@@ -1,4 +1,4 @@
-"""What the page of a study shows: numbers for its charts, rows of its tables."""
+"""Data of the page of a study: numbers for its charts, rows of its tables."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 RUNS = 4000
-"""Drawn in the charts."""
+"""Most runs drawn in the charts."""
 NODES = 20_000
-"""Of a grid, for the response surface."""
+"""Most nodes of a grid, for the response surface."""
 FAILED_ROWS = 200
 FIRST_MESSAGES = 3
 LONGEST_MESSAGE = 300
@@ -37,7 +37,7 @@ class Ending(NamedTuple):
 
 
 class Extremes(NamedTuple):
-    """Of an output, over the runs that count."""
+    """Extremes of an output, over the runs that count."""
 
     label: str
     least: str
@@ -82,7 +82,7 @@ def _values(table: Table, columns: list[Column], rows: IntArray) -> Json:
 
 
 def _numbers(values: FloatArray) -> list[float | None]:
-    """As JSON has them, with as many digits as a chart can show."""
+    """Numbers for JSON, with as many digits as a chart can show."""
     return [float(f"{x:.7g}") if np.isfinite(x) else None for x in values.tolist()]
 
 
@@ -102,7 +102,7 @@ def _grid(table: Table, columns: list[Column], drawn: IntArray, at: dict[str, in
 
 
 def endings(ds: Dataset, table: Table) -> tuple[list[Ending], list[list[str]]]:
-    """How the runs ended, with the first messages of each way; and the rows of failed runs: number, inputs, status, message."""
+    """Ways in which runs ended, each with its first messages; and the rows of failed runs: number, inputs, status, message."""
     said = by_run(ds, "message", table.dims, table.shape) if "message" in ds else np.full(len(table), "")
     status = table.status.astype(str)
     found = []
@@ -122,7 +122,7 @@ def _short(message: Any) -> str:
 
 
 def ranges(table: Table) -> list[tuple[str, str, str]]:
-    """Of every input: its label, its values in words, and how many there are."""
+    """Label of every input, its values in words, and how many there are."""
     out = []
     for c in table.inputs:
         n = len(c.words) or len(np.unique(c.finite))

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 COLUMNS = 12
-"""Drawn where none are named."""
+"""Columns drawn where none are named."""
 LINES = 2000
 SPACING, HEIGHT = 1.2, 3.7
-"""Inches between two axes, and of an axis."""
+"""Inches between two axes, and height of an axis."""
 NO_VALUE = -0.12
-"""Where lines cross an axis on which their run has no value."""
+"""Place where lines cross an axis on which their run has no value."""
 NAME_SIZE, TICK_SIZE = 9.0, 7.5
 
 
@@ -94,7 +94,7 @@ def _lines(axes: Axes, positions: FloatArray, rows: IntArray, shades: Colouring,
 
 
 def _axes(axes: Axes, columns: list[Column], scales: list[Scale], labels: list[str], missing: NDArray[np.bool_]) -> None:
-    """The vertical axes with ticks and names; a level below them for missing values."""
+    """Draw the vertical axes with ticks and names; a level below them for missing values."""
     boxed = {"facecolor": "white", "edgecolor": "none", "alpha": 0.78, "pad": 0.8}  # numbers are read through the lines
     for x, scale in enumerate(scales):
         axes.plot([x, x], [0.0, 1.0], color=INK, lw=1.0, zorder=3)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 COLUMNS = 6
-"""Drawn where none are named."""
+"""Columns drawn where none are named."""
 POINTS = 2000
 BINS = 16
 TICKS = 4
@@ -85,7 +85,7 @@ def scatter_matrix(ds: Dataset, *names: str, color: str | None = None, path: str
 
 
 def _varying(table: Table) -> tuple[list[Column], list[str]]:
-    """Constant columns have no place in the matrix, unless there are no others."""
+    """Columns of the matrix, without constant ones unless there are no others; and notes for the caption."""
     every = [*table.inputs, *table.outputs]
     kept = [c for c in every if c.varies]
     if not kept:
@@ -115,7 +115,7 @@ def _points(axes: Axes, x: Column, y: Column, shades: Colouring, rows: IntArray,
 
 
 def _histogram(axes: Axes, column: Column, scale: Scale, ok: NDArray[np.bool_]) -> None:
-    """Of all runs, those that failed in their own colour on top."""
+    """Draw the distribution of all runs, those that failed in their own colour on top."""
     n = len(column.words)
     if n:
         edges = np.arange(n + 1) - 0.5

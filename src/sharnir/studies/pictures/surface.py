@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 COLUMNS = 3
-"""Panels side by side."""
+"""Most panels side by side."""
 NAME_SIZE = 9.0
 
 
@@ -92,7 +92,7 @@ def response_surface(
 
 
 def _near(found: Plan, drawn: int) -> int:
-    """Runs of which the surface of a design is a mean; 0: no surface between points, which words do not have."""
+    """Number of runs that the surface of a design averages; 0: no surface between points, which words do not have."""
     if found.y is None or found.x.words or found.y.words:
         return 0
     return int(np.clip(np.sqrt(drawn / len(found.panels)), 6, 60)) if found.averaged else 1
