@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterable, Sequence
 from math import inf, isfinite
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..errors import SharnirError, unknown
 
@@ -74,6 +74,11 @@ class UsageError(Exception):
         super().__init__(f"argument {option}: {problem}")
 
 
+def given(options: Namespace, *names: str) -> dict[str, Any]:
+    """Options that are on the command line, by name."""
+    return {name: getattr(options, name) for name in names if name in options}
+
+
 def check_usage(option: str, check: Callable[[Value], object], value: Value) -> None:
     """Report what `check` raises as an error of this option."""
     try:
@@ -88,22 +93,24 @@ def check_name(option: str, name: str, names: Iterable[str]) -> None:
         raise UsageError(option, unknown(repr(name), name, names, "choices"))
 
 
-def check_file(option: str, path: Path) -> None:
-    """Refuse a file that cannot be written."""
+def check_file(option: str, path: Path | None) -> None:
+    """Refuse a file that cannot be written; None is none."""
     from ..simulation.results.storage import check_writable  # imports numpy, which help does without
 
-    check_usage(option, check_writable, path)
+    if path is not None:
+        check_usage(option, check_writable, path)
 
 
-def check_picture(option: str, path: Path) -> None:
+def check_picture(option: str, path: Path | None) -> None:
     from ..reporting.pictures import check_picture_suffix
 
     check_file(option, path)
-    check_usage(option, check_picture_suffix, path)
+    if path is not None:
+        check_usage(option, check_picture_suffix, path)
 
 
 def named_values(option: str, words: Sequence[str]) -> dict[str, list[float]]:
-    """{joint: numbers} from joint=1 or joint=1,0,0,0."""
+    """{joint: numbers} from words joint=1 or joint=1,0,0,0 of an option."""
     out = {}
     for word in words:
         joint, equals, text = word.rpartition("=")
@@ -112,5 +119,5 @@ def named_values(option: str, words: Sequence[str]) -> dict[str, list[float]]:
         except ValueError:
             equals = ""
         if not equals or not joint or not all(map(isfinite, out[joint])):
-            raise UsageError(option, f"expected joint=number or joint=number,number,…; got {word!r}")
+            raise UsageError(f"--{option}", f"expected joint=number or joint=number,number,…; got {word!r}")
     return out
