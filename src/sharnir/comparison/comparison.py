@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from ..errors import FormatError, MethodError, brief, known
 from ..model.model import Model
 from ..model.references import is_name_in
-from ..reporting.atomic_write import file_path, whole_file
+from ..reporting.atomic_write import atomic_write, file_path
 from ..simulation.results.storage import check_writable
 from .row import Row
 
@@ -151,7 +151,7 @@ class Comparison:
     def to_json(self, path: str | PathLike[str]) -> Path:
         check_writable(path)
         text = json.dumps(self.as_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-        with whole_file(path) as part:
+        with atomic_write(path) as part:
             part.write_text(text + "\n", encoding="utf-8")
         return file_path(path)
 

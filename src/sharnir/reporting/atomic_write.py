@@ -51,7 +51,7 @@ def check_suffix(path: str | os.PathLike[str], suffixes: Sequence[str], doing: s
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A new file beside `path` to write to. It takes the place of `path` at the end of the block; after an error, an interruption
     or a kill, what was there before is still there."""
     target = target_of(path)

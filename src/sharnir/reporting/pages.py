@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .atomic_write import file_path, whole_file
+from .atomic_write import atomic_write, file_path
 from .formats import duration, plural
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def page(package: str, template: str, *, figures: dict[str, Json], **values: Any
 
 
 def write_page(text: str, path: str | PathLike[str]) -> Path:
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8")
     return file_path(path)
 

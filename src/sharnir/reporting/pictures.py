@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from .atomic_write import check_suffix, file_path, whole_file
+from .atomic_write import atomic_write, check_suffix, file_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ def plain_axes(axes: Axes, label: str) -> None:
 
 
 def save_picture(figure: Figure, path: str | PathLike[str], **options: Any) -> None:
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         figure.savefig(part, dpi=150, **options)
 
 

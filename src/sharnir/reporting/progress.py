@@ -26,7 +26,7 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def heard_by(listener: Listener) -> Iterator[None]:
+def progress_listener(listener: Listener) -> Iterator[None]:
     """Call a listener with the progress of everything computed in this thread inside the block, shown on a terminal or not."""
     token = _listener.set(listener)
     try:

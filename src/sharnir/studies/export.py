@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xarray import Dataset, open_dataset
 
 from ..errors import StateError
-from ..reporting.atomic_write import whole_file
+from ..reporting.atomic_write import atomic_write
 from ..simulation.results.netcdf import Reader, add_checksum
 from .pictures.columns import RUN, by_run, inputs_of, run_dims
 
@@ -23,7 +23,7 @@ MOST_PARTS = 1000
 
 def write_netcdf(ds: Dataset, path: Path) -> None:
     """Write NetCDF. The format wants names in UTF-8, SciPy writes Latin-1: names are recoded so that the bytes are right."""
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         _renamed(ds, lambda name: name.encode().decode("latin-1")).to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
         with part.open("r+b") as file:
             add_checksum(file)
@@ -55,7 +55,7 @@ def write_csv(ds: Dataset, path: Path) -> list[str]:
     Returns the outputs that do not fit into a table."""
     left_out: list[str] = []
     found = dict(_columns(ds, left_out))
-    with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+    with atomic_write(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(found)
         writer.writerows(zip(*(values.tolist() for values in found.values()), strict=True))

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import SharnirError, StateError
 from ...model.model import Model
-from ...reporting.atomic_write import check_suffix, file_path, target_of, whole_file
+from ...reporting.atomic_write import atomic_write, check_suffix, file_path, target_of
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, dependent_values
 from .netcdf import Variables, Writer
 
@@ -216,7 +216,7 @@ def save(r: Result, path: PathLike, text: str | None = None) -> None:
     data |= _derived(r) | _events(r) | _commands(r) | _impacts(r)
     attributes["model_yaml"] = model_text(r.model) if text is None else text
     try:
-        with whole_file(path) as part, part.open("wb") as file:
+        with atomic_write(path) as part, part.open("wb") as file:
             Writer(file, data, attributes)
     except (OSError, ValueError) as error:
         raise StateError(f"cannot write {path}: {error}") from error

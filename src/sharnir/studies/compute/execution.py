@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from ...errors import SharnirError, StateError
-from ...reporting.progress import heard_by
+from ...reporting.progress import progress_listener
 from ..design.designs import Columns
 from . import transport
 from .worker import Bundle, Task, Worker
@@ -64,7 +64,7 @@ def on_threads(task: Task, jobs: Jobs, workers: int, first: Worker | None) -> Do
                 mine.worker = spare.pop()
             except IndexError:
                 mine.worker = Worker(task)
-        with heard_by(listener):
+        with progress_listener(listener):
             found: Bundle = mine.worker.compute(rows, stop.is_set)
         return found
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...reporting.progress import heard_by
+from ...reporting.progress import progress_listener
 from ..design.designs import Columns
 from . import execution
 from .worker import Bundle, Task, Worker
@@ -57,7 +57,7 @@ class Crew:
     def _part(self, rows: Columns) -> Bundle:
         worker = self._taken()
         try:
-            with heard_by(self._listener):
+            with progress_listener(self._listener):
                 return worker.compute(rows, self._stop.is_set)
         finally:
             self._free.put(worker)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...analysis.modes import Mode
 from ...errors import NOT_A_NUMBER, StateError, brief
-from ...reporting.atomic_write import check_suffix, whole_file
+from ...reporting.atomic_write import atomic_write, check_suffix
 from ...reporting.progress import ProgressBar
 from ...simulation.results.result import Result
 from ...simulation.results.storage import check_writable
@@ -96,7 +96,7 @@ def _write(
     try:
         with (
             ProgressBar(progress, f"video {Path(path).name}", len(order), label="frame {:.0f}") as bar,
-            whole_file(path) as part,
+            atomic_write(path) as part,
             encoder(part, look.size, rate) as film,
         ):
             if film.wants_palette:
