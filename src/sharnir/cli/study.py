@@ -9,10 +9,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from ..errors import SharnirError, StateError, StudyError
+from ..errors import SharnirError, StudyError
 from ..reporting.atomic_write import check_suffix
 from ..reporting.formats import count, duration, figures
 from ..simulation.results.storage import check_result_file
+from ..studies.design.designs import ArgumentError
 from ..studies.design.file import read_study
 from ..studies.export import write_csv, write_netcdf
 from ..studies.pictures.captions import runs as in_words
@@ -49,8 +50,10 @@ def command(options: Namespace) -> None:
         sys.exit(INTERRUPTED)
     except StudyError as error:
         ds, failure = error.result, str(error)
-    except StateError as error:
-        raise StateError(_by_options(str(error))) from None
+    except ArgumentError as error:
+        if error.path != ("client",):
+            raise
+        raise error.renamed("--scheduler") from None
     n, seconds = counted(ds), perf_counter() - begun
     if not options.quiet:
         print(summary(ds))
@@ -84,11 +87,6 @@ def _pace(n: Counts, before: int, seconds: float) -> str:
         return "nothing to compute: all runs were in the store already" if n.done else "nothing was computed"
     there = f"; {in_words(before)} {'was' if before == 1 else 'were'} in the store already" if before else ""
     return f"{in_words(new)} in {duration(seconds)}, {figures(new / seconds)} a second{there}"
-
-
-def _by_options(message: str) -> str:
-    """An error of `study` in the words of the command line."""
-    return message.replace("client: ", "--scheduler: ", 1).replace("`client`", "--scheduler")
 
 
 def _again(store: Path | None) -> str:

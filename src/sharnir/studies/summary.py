@@ -9,10 +9,10 @@ import numpy as np
 
 from ..reporting.formats import MISSING, count, plural
 from ..reporting.table import Table as TextTable
-from .compute.store import NOT_RUN
 from .pictures.captions import runs
 from .pictures.columns import Column, Table, read_table
 from .pictures.page_data import endings, kind_of
+from .statuses import NOT_RUN
 
 if TYPE_CHECKING:
     from xarray import Dataset

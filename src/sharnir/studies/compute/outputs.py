@@ -17,7 +17,7 @@ from ...simulation.results.lines import Line
 from ...simulation.results.named_motion import NamedMotion
 from ...simulation.results.quantities import understood
 from ...simulation.results.result import Result
-from ..design.designs import RESERVED
+from ..design.designs import RESERVED, ArgumentError
 
 Reduction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Times (T,) and values (…, T) -> (…,)."""
@@ -64,23 +64,15 @@ class Shape:
 class Output:
     """One variable of the dataset. `shape` is known once one run has been reduced."""
 
+    needs_rows = True
+    """Whether it reads more than the end of a motion."""
+    of_motions = False
+    """Whether it reads nothing but the rows of a motion."""
+    of_accelerations = False
+    """Whether it reads accelerations."""
+
     def __init__(self, name: str) -> None:
         self.name, self.shape = name, Shape()
-
-    @property
-    def needs_rows(self) -> bool:
-        """Whether it reads more than the end of a motion."""
-        return True
-
-    @property
-    def of_motions(self) -> bool:
-        """Whether it reads nothing but the rows of a motion."""
-        return False
-
-    @property
-    def of_accelerations(self) -> bool:
-        """Whether it reads accelerations."""
-        return False
 
     def of_one(self, r: Result) -> np.ndarray:
         raise NotImplementedError
@@ -93,22 +85,13 @@ class Output:
 class Reduced(Output):
     def __init__(self, name: str, text: str, word: str, model: Model) -> None:
         super().__init__(name)
-        self.text, self.word, self._quantity_name = text, word, text[len(word) + 4 :]
+        self.word, self._quantity_name = word, text[len(word) + 4 :]
         self._quantity = understood(model, self._quantity_name)
+        self.needs_rows = word != "final"
+        self.of_motions = self._quantity_name not in OF_ONE
+        self.of_accelerations = self._quantity_name.startswith("acceleration of ")
         self.times: np.ndarray | None = None
         """Times of a run that comes to its end, where they are known, for outputs that are motions."""
-
-    @property
-    def needs_rows(self) -> bool:
-        return self.word != "final"
-
-    @property
-    def of_motions(self) -> bool:
-        return self._quantity_name not in OF_ONE
-
-    @property
-    def of_accelerations(self) -> bool:
-        return self._quantity_name.startswith("acceleration of ")
 
     def of_one(self, r: Result) -> np.ndarray:
         return self._reduced(r.t, self._quantity(r))
@@ -152,19 +135,14 @@ class Reduced(Output):
 class Final(Output):
     """All coordinates, or all speeds, at the end."""
 
+    needs_rows = False
+    of_motions = True
+
     def __init__(self, name: str, model: Model) -> None:
         super().__init__(name)
         labels = model.q_names if name == "q" else model.v_names
         dim = "coordinate" if name == "q" else "speed"
         self.shape = Shape((dim,), (len(labels),), {dim: list(labels)})
-
-    @property
-    def needs_rows(self) -> bool:
-        return False
-
-    @property
-    def of_motions(self) -> bool:
-        return True
 
     def of_one(self, r: Result) -> np.ndarray:
         return np.asarray(getattr(r, self.name)[-1])
@@ -214,11 +192,11 @@ def outputs_of(model: Model, outputs: Any, events: Sequence[str]) -> list[Output
     if isinstance(outputs, Sequence):
         outputs = {x if isinstance(x, str) else getattr(x, "__name__", "output"): x for x in outputs}
     if not isinstance(outputs, Mapping) or not outputs:
-        raise StateError(f"outputs: expected {{name: reduction or function}}, got {brief(outputs)}")
+        raise ArgumentError(f"expected {{name: reduction or function}}, got {brief(outputs)}", "outputs")
     found = []
     for name, given in outputs.items():
         if not isinstance(name, str) or not name or "/" in name or name[0] == "." or name in (*RESERVED, "time"):
-            raise StateError(f"outputs: {brief(name)} cannot be the name of an output")
+            raise ArgumentError(f"{brief(name)} cannot be the name of an output", "outputs")
         found.append(_output(name, given, model, events))
     return found
 
@@ -227,15 +205,15 @@ def _output(name: str, given: Any, model: Model, events: Sequence[str]) -> Outpu
     if callable(given):
         return Function(name, given)
     if not isinstance(given, str):
-        raise StateError(
-            f"outputs: {name!r}: expected a function of a Result, or a text such as 'final of A', got {brief(given)}"
+        raise ArgumentError(
+            f"expected a function of a Result, or a text such as 'final of A', got {brief(given)}", "outputs", name
         )
     for prefix, counts in ((EVENT_TIME, False), (EVENT_COUNT, True)):
         if given.startswith(prefix):
             event = given.removeprefix(prefix)
             if event not in events:
                 there = f"the events of the run are {', '.join(map(repr, events))}" if events else "the run has none with a name"
-                raise StateError(f"outputs: {name!r}: no event {event!r}; {there}")
+                raise ArgumentError(f"no event {event!r}; {there}", "outputs", name)
             return Events(name, event, counts)
     words = (*REDUCTIONS, MOTION)
     for word in words:
@@ -243,9 +221,11 @@ def _output(name: str, given: Any, model: Model, events: Sequence[str]) -> Outpu
             try:
                 return Reduced(name, given, word, model)
             except StateError as error:
-                raise StateError(f"outputs: {name!r}: {error}") from None
+                raise ArgumentError(str(error), "outputs", name) from None
     hint = suggestion(given.partition(" of ")[0], words)
-    raise StateError(
-        f"outputs: {name!r}: {given!r} is no reduction; {f'{hint}Give' if hint else 'give'} '<reduction> of <quantity>' with "
-        f"{', '.join(words)}; 'time of event NAME', 'count of event NAME'; or a function of a Result"
+    raise ArgumentError(
+        f"{given!r} is no reduction; {f'{hint}Give' if hint else 'give'} '<reduction> of <quantity>' with "
+        f"{', '.join(words)}; 'time of event NAME', 'count of event NAME'; or a function of a Result",
+        "outputs",
+        name,
     )

@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,10 @@ import numpy as np
 
 from ...errors import StateError
 from ..design.designs import Columns
+from ..statuses import COMPLETED, ENDED, NOT_RUN, OUTPUT_FAILED
 from .identity import DIFFERS
 from .outputs import Shape
-from .worker import ENDED, OUTPUT_FAILED, Bundle
+from .worker import Bundle
 
 STATUS, WORD, MESSAGE = 24, 64, 400
 """Characters of a status, of an input that is a word, and of a message."""
@@ -31,11 +32,6 @@ NUMBER = "<f8"
 TYPES = (NUMBER, *(f"<U{n}" for n in (STATUS, WORD, MESSAGE)))
 """Types of arrays."""
 FORMAT = "sharnir study 1"
-WORDLESS = ("done", "stopped")
-"""Statuses without a message."""
-
-NOT_RUN = "not_run"
-"""The status of a run that was not made: the study was interrupted."""
 
 
 def fill_of(name: str, dtype: np.dtype[Any]) -> Any:
@@ -68,7 +64,7 @@ class Store:
         """Bundle k is done. Where it cannot be written it is kept in memory, and the error is raised after that."""
         self._check_shapes(bundle)
         arrays = {**rows, **bundle.values, "t_end": bundle.t_end}
-        if not np.isin(bundle.status, WORDLESS).all():
+        if not np.isin(bundle.status, COMPLETED).all():
             arrays["message"] = np.array([text[:MESSAGE] for text in bundle.message], dtype=object)
         arrays["status"] = bundle.status  # the last: it says that the others are there
         failures = []
@@ -297,7 +293,7 @@ class Folder(Store):
         if k not in self.done or name == "status":
             return k not in self.done
         if name == "message":
-            return bool(np.isin(self._statuses(k), WORDLESS).all())
+            return bool(np.isin(self._statuses(k), COMPLETED).all())
         return name in self.shapes and not np.isin(self._statuses(k), ENDED).any()
 
     def _chunk(self, name: str, k: int) -> np.ndarray:
@@ -327,8 +323,3 @@ class Folder(Store):
             mine = np.flatnonzero(chunks == k)
             out[mine] = self._chunk(name, k)[runs[mine] - k * self.layout.size]
         return out
-
-
-def open_places(store: Store) -> Iterable[int]:
-    """Bundles that are still to be done."""
-    return (k for k in range(store.layout.bundles) if k not in store.done)

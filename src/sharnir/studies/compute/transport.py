@@ -80,8 +80,5 @@ def _dumps() -> Callable[[Any], bytes]:
 
 
 def _advice() -> str:
-    return (
-        ""
-        if _dumps() is not pickle.dumps
-        else "; for lambdas and functions of a script install cloudpickle: pip install sharnir[cluster]"
-    )
+    missing = _dumps() is pickle.dumps
+    return "; for lambdas and functions of a script install cloudpickle: pip install sharnir[cluster]" if missing else ""

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from ...dialect.jit import host_lanes
-from ...errors import SharnirError, SimulationError, StateError
-from ...integrate.trajectory import LIMITED, in_words
+from ...errors import SharnirError, SimulationError
+from ...integrate.trajectory import in_words
 from ...model.model import Model
 from ...model.parameter_checks import check_values
 from ...model.validity import beyond_validity, warn_of_deformation
@@ -26,15 +27,13 @@ from ...simulation.run.checks import output_times
 from ...simulation.run.options import FixedSteps, check_duration, fixed_steps, number
 from ...simulation.run.rollout import rollout
 from ...simulation.run.runs import Runs, runs_of
-from ..design.designs import Columns
+from ...simulation.run.simulate import simulate
+from ..design.designs import ArgumentError, Columns
 from ..design.inputs import WORDS, Inputs, in_one_line
 from ..design.many_inputs import ManyInputs, Refused
+from ..statuses import COMPLETED, ENDED, OUTPUT_FAILED, REFUSED
 from .outputs import MOTION, Final, Output, Reduced, Shape, outputs_of
 
-ENDED = ("done", "stopped", *LIMITED)
-"""Statuses of runs that did not fail."""
-REFUSED, OUTPUT_FAILED = "refused", "output_failed"
-"""Statuses of runs that could not begin, and of those whose output raised an exception."""
 FEWEST = 8
 """Runs of a study for which lanes are compiled."""
 MOST_KINDS = 64
@@ -46,6 +45,8 @@ ON_LANES = {
     "atol", "max_step", "output", "balance", "stabilisation", "limits",
 }  # fmt: skip
 """Arguments of adaptive runs that may go side by side."""
+
+OUTPUT = signature(simulate).parameters["output"].default
 
 SideBySide = Callable[[Columns, int], tuple[Rollout, np.ndarray]]
 """Runs from their inputs, and which of them are left to be run alone."""
@@ -96,7 +97,7 @@ class Worker:
         self.outputs = outputs_of(self.model, task.outputs, event_names(self.inputs.run))
         for output in self.outputs:
             if output.name in task.names:
-                raise StateError(f"outputs: {output.name!r} is the name of an input; give the output another")
+                raise ArgumentError(f"{output.name!r} is the name of an input; give the output another", "outputs")
         self._kinds: dict[tuple[Any, ...], Runs] = {}
         self._lanes: dict[Runs, AdaptiveLanes | None] = {}
         self._first = task.first
@@ -125,15 +126,14 @@ class Worker:
         run = self.inputs.run
         for name in ("duration", "t0", "step"):
             if name in self.inputs.varied_options:
-                raise StateError(
-                    f"outputs: {motions[0].name!r}: motions have the same times in all runs, {name!r} cannot be an input"
+                raise ArgumentError(
+                    f"motions have the same times in all runs, {name!r} cannot be an input", "outputs", motions[0].name
                 )
         if self.inputs.on_lanes:
             return
-        t0, size = number(run.get("t0", 0.0), "t0"), self.model.nq + self.model.nv
-        times = output_times(run.get("output", 0.01), t0, t0 + check_duration(run["duration"]), size)
+        times = _times(run, self.model.nq + self.model.nv)
         if times is None:
-            raise StateError(f"outputs: {motions[0].name!r}: motions need times, run=dict(output=0.1), not every step")
+            raise ArgumentError("motions need times, run=dict(output=0.1), not every step", "outputs", motions[0].name)
         for output in motions:
             output.times = times
 
@@ -181,7 +181,7 @@ class Worker:
 
     def _record(self, out: Bundle, k: int, r: Result) -> None:
         out.status[k], out.t_end[k] = r.status, r.t[-1] if len(r.t) else np.nan
-        out.message[k] = in_one_line(r.message) if r.status not in ("done", "stopped") else ""
+        out.message[k] = in_one_line(r.message) if r.status not in COMPLETED else ""
 
     # --- side by side ---------------------------------------------------------------------------------------------------------
     def _alike(self, rows: Columns, n: int) -> list[list[int]]:
@@ -253,7 +253,7 @@ class Worker:
 
     def _lanes_of(self, arguments: dict[str, Any]) -> AdaptiveLanes | None:
         """Lanes for runs whose outputs read only their motion; None where runs go one after another."""
-        if self._alone or not set(arguments) <= ON_LANES or arguments.get("output", 0.01) is None:
+        if self._alone or not set(arguments) <= ON_LANES or arguments.get("output", OUTPUT) is None:
             return None
         runs, _ = self._runs(arguments)
         if runs not in self._lanes:
@@ -279,7 +279,7 @@ class Worker:
         lanes = self._lanes_of(given.arguments)
         assert lanes is not None
         t0, duration = number(rest.get("t0", 0.0), "t0"), check_duration(rest["duration"])
-        times = output_times(rest.get("output", 0.01), t0, t0 + duration, 2 * (model.nq + model.nv))
+        times = _times(rest, 2 * (model.nq + model.nv))
         assert times is not None
         values, tau = given.values(), given.tau()
         check_values(model, values)
@@ -304,8 +304,7 @@ class Worker:
         arguments, model = self.inputs.arguments(row), self.model
         size = 2 * (model.nq + model.nv + len(model.states))
         if not self.inputs.on_lanes:
-            t0, output = number(arguments.get("t0", 0.0), "t0"), arguments.get("output", 0.01)
-            times = output_times(output, t0, t0 + check_duration(arguments["duration"]), size)
+            times = _times(arguments, size)
             return 1000 * size if times is None else len(times) * size
         if not any(output.needs_rows for output in self.outputs):
             return 2 * size
@@ -352,6 +351,12 @@ class Worker:
                 verb = "" if isinstance(error, SharnirError) else "raised "
                 out.status[k] = OUTPUT_FAILED
                 out.message[k] = in_one_line(f"output {output.name!r}: {verb}{in_words(error)}")
+
+
+def _times(arguments: Mapping[str, Any], size: int) -> np.ndarray | None:
+    """Times of the rows of a run, of so many numbers each; None: every step."""
+    t0 = number(arguments.get("t0", 0.0), "t0")
+    return output_times(arguments.get("output", OUTPUT), t0, t0 + check_duration(arguments["duration"]), size)
 
 
 def _steps(arguments: Mapping[str, Any]) -> FixedSteps:

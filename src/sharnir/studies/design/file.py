@@ -22,7 +22,7 @@ from ...model.settings import SimulationSettings, overridden
 from ...model.values import ByName, Choice, Fault, FilePath, Flag, Name, Scalar, Text, Whole, expected
 from ..compute.outputs import outputs_of
 from ..compute.worker import event_names
-from .designs import SAMPLERS, design_of
+from .designs import SAMPLERS, ArgumentError, design_of
 from .file_values import all_values, one_value, read_runs
 from .inputs import WORDS, Inputs
 
@@ -153,7 +153,7 @@ class _Reader:
         over = self._over(words) if rows is None else self._listed(rows, words)
         sampler = entry.sampler or SAMPLERS[0]
         with at("over" if entry.table is None else "table"):
-            _without("over: ", lambda: design_of(over, entry.runs, sampler, entry.seed))
+            _placed(lambda: design_of(over, entry.runs, sampler, entry.seed), "over")
         self._check_outputs(inputs.model, run)
         return {
             "model": model, "over": over, "run": run, "outputs": entry.outputs, "runs": entry.runs, "sampler": sampler,
@@ -197,7 +197,7 @@ class _Reader:
             with at(*place):
                 each(
                     ((name, name) for name in names),
-                    lambda name: _without("over: ", lambda: Inputs(model, [name], run), f"{name!r}: "),
+                    lambda name: _placed(lambda: Inputs(model, [name], run), "over", name),
                 )
             raise
 
@@ -256,18 +256,18 @@ class _Reader:
         keys = list(given) if isinstance(self.file.document.data.get("outputs"), Mapping) else range(len(given))
 
         def check(name: str) -> None:
-            _without("outputs: ", lambda: outputs_of(model, {name: given[name]}, event_names(run)), f"{name!r}: ")
+            _placed(lambda: outputs_of(model, {name: given[name]}, event_names(run)), "outputs", name)
 
         with at("outputs"):
             each(zip(keys, given, strict=True), check)
 
 
-def _without(prefix: str, check: Callable[[], Any], label: str = "") -> None:
-    """Raise an error about an argument without the words that its place in the file makes superfluous."""
+def _placed(check: Callable[[], Any], *path: str) -> None:
+    """Raise an error about an argument as a `Fault`, whose place in the file says what `path` says."""
     try:
         check()
-    except SharnirError as error:
-        raise Fault(str(error).removeprefix(prefix).removeprefix(label)) from None
+    except ArgumentError as error:
+        raise Fault(error.after(*path)) from None
 
 
 def _check_parameter(model: Model, name: str) -> None:

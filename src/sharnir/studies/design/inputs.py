@@ -9,18 +9,27 @@ from typing import Any
 import numpy as np
 
 from ...errors import ModelError, StateError, brief, choices, no_such, suggestion
+from ...model.element import described
 from ...model.model import Model
+from ...model.settings import SimulationSettings
+from ...model.values import ByName, Choice, Kind, Scalar, ScalarOrVector, State, Text, Whole
 from ...simulation.run.rollout import rollout
 from ...simulation.run.simulate import simulate
-from .designs import Columns
+from .designs import ArgumentError, Columns
 
-NUMBERS = ("duration", "t0", "rtol", "atol", "step", "max_step", "max_steps", "max_seconds", "decay")
-WORDS = ("method", "backend", "integrator", "stabilisation", "limits")
-"""Options of a run that may be inputs."""
-WHOLE = ("max_steps",)
-PARTS = ("q0", "v0", "tau", "states")
-"""Arguments of which an input may be one number, by name: "q0.joint"."""
 PARAMETER = "parameters"
+
+
+def _settings(*kinds: type[Kind]) -> tuple[str, ...]:
+    """Arguments of `simulate` of these kinds; `every` sets which rows there are, and is the same for all runs."""
+    return tuple(one.name for one in described(SimulationSettings) if isinstance(one.kind, kinds) and one.name != "every")
+
+
+NUMBERS, WORDS = _settings(Scalar, ScalarOrVector, Whole), _settings(Text, Choice)
+"""Options of a run that may be inputs."""
+WHOLE = _settings(Whole)
+PARTS = _settings(State, ByName)
+"""Arguments of which an input may be one number, by name: "q0.joint"."""
 
 SIMULATE = tuple(inspect.signature(simulate).parameters)[1:]
 ROLLOUT = tuple(inspect.signature(rollout).parameters)[1:]
@@ -46,9 +55,9 @@ class Inputs:
         base = self.run.get(PARAMETER)
         for name, (argument, entry) in self.places.items():
             if argument == PARAMETER and isinstance(base, Mapping) and entry in base:
-                raise StateError(f"over: {name!r} is an input and in run['parameters'] too; leave it out of one")
+                raise ArgumentError(f"{name!r} is an input and in run['parameters'] too; leave it out of one", "over")
             if not entry and argument in self.run and argument not in ("step", "integrator"):
-                raise StateError(f"over: {name!r} is an input and in `run` too; leave it out of one")
+                raise ArgumentError(f"{name!r} is an input and in `run` too; leave it out of one", "over")
         if not {"duration", "steps"} & {*self.run, *(argument for argument, _ in self.places.values())}:
             raise StateError("run: it needs a duration, such as run=dict(duration=1.0)")
 
@@ -65,7 +74,7 @@ class Inputs:
             wants_words = self.places[name][0] in WORDS and not self.places[name][1]
             if wants_words != (values.dtype.kind == "U"):
                 wanted = "words" if wants_words else "numbers"
-                raise StateError(f"over: {name!r}: expected {wanted}, got {brief(values[0])}")
+                raise ArgumentError(f"expected {wanted}, got {brief(values[0])}", "over", name)
 
     def _place(self, name: str) -> tuple[str, str]:
         model = self.model
@@ -81,10 +90,12 @@ class Inputs:
             if entry not in known:
                 why = model.structure.why_cut(entry) if part in ("q0", "v0") else ""
                 if why:
-                    raise StateError(f"over: {name!r}: {why}")
-                raise StateError(f"over: nothing is called {name!r}; {choices(name, [f'{part}.{x}' for x in known], 'choices')}")
+                    raise ArgumentError(why, "over", name)
+                raise ArgumentError(
+                    f"nothing is called {name!r}; {choices(name, [f'{part}.{x}' for x in known], 'choices')}", "over"
+                )
             if callable(self.run.get("tau")) and part == "tau":
-                raise StateError(f"over: {name!r}: joint forces are given by a function; let a parameter of it vary")
+                raise ArgumentError("joint forces are given by a function; let a parameter of it vary", "over", name)
             return part, entry
         return PARAMETER, self._parameter(name, name)
 
@@ -96,9 +107,11 @@ class Inputs:
             except ModelError as error:
                 near = suggestion(path, list(self.model.parameters))
                 why = f"no parameter {path!r}; {near.strip()}" if near else f"{str(error).removeprefix(f'{path!r}: ')}."
-                raise StateError(
-                    f"over: {name!r}: {why} An input is also 'q0.joint', 'v0.joint', 'tau.joint', 'states.name', or one of "
-                    f"{', '.join((*NUMBERS, *WORDS))}"
+                raise ArgumentError(
+                    f"{why} An input is also 'q0.joint', 'v0.joint', 'tau.joint', 'states.name', or one of "
+                    f"{', '.join((*NUMBERS, *WORDS))}",
+                    "over",
+                    name,
                 ) from None
         return path
 
@@ -126,7 +139,7 @@ class Inputs:
                 entries.setdefault(argument, {})[entry] = float(value)
             else:
                 if argument in WHOLE and value != int(value):
-                    raise StateError(f"over: {name!r}: expected whole numbers, got {value:g}")
+                    raise ArgumentError(f"expected whole numbers, got {value:g}", "over", name)
                 out[argument] = str(value) if argument in WORDS else int(value) if argument in WHOLE else float(value)
         for argument, values in entries.items():
             out[argument] = self.merged(argument, values)

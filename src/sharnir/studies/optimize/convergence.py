@@ -16,7 +16,8 @@ from ..pictures.colours import ONE_COLOUR, WORD_COLOURS
 from ..pictures.columns import Column
 from ..pictures.drawing import FAILED, GREY, INK, PALE, SMALL, check_path, finish, headroom, set_axis, shortened, start
 from ..pictures.scales import Scale, scale_of
-from .evaluations import COUNTED, SEARCH
+from ..statuses import COMPLETED
+from .evaluations import SEARCH
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,7 +89,7 @@ def _objective(axes: Axes, best: Optimum, so_far: NDArray[np.int64]) -> None:
     known = np.isfinite(values)
     scale = _scale(values[known], column)
     feasible, search = ds["feasible"].values, ds["purpose"].values == SEARCH
-    failed = ~np.isin(ds["status"].values, COUNTED)
+    failed = ~np.isin(ds["status"].values, COMPLETED)
     ceiling = float(scale.value(np.array([1.06]))[0])
     drawn = np.minimum(np.where(known, values, np.nan), ceiling)
     size = 22.0 if best.runs < 100 else 10.0 if best.runs < 1000 else 4.0

@@ -10,17 +10,15 @@ import numpy as np
 
 from ...errors import StateError
 from ..compute.outputs import Shape
-from ..compute.worker import OUTPUT_FAILED, Bundle
-from ..compute.worker_pool import Crew
+from ..compute.worker import Bundle
+from ..compute.worker_pool import WorkerPool
+from ..statuses import COMPLETED, NOT_FINITE, OUTPUT_FAILED
 from .gradients import GRADIENT, slope, stencil
 from .problem import Problem
 
 REMEMBERED = 4096
 """Points whose outputs are kept; the history keeps all runs."""
-COUNTED = ("done", "stopped")
-"""Statuses of runs that may be the best: one that met a limit of time or steps has not come to its end."""
-NOT_FINITE = "objective_not_finite"
-"""The status of a run that ended well, with an output that is no finite number."""
+
 SEARCH, DIFFERENCE = "search", "difference"
 """Purposes of runs: to look for the optimum, or to take their difference for a gradient."""
 
@@ -50,14 +48,14 @@ class Row:
     purpose: str
 
 
-class Enough(Exception):
+class BudgetExhausted(Exception):
     """All runs that were allowed are made."""
 
 
 class Evaluations:
-    def __init__(self, problem: Problem, crew: Crew, max_runs: int | None, told: Callable[[int, float], None]) -> None:
-        """`told`: the number of runs and the best objective, whenever some are done."""
-        self.problem, self.crew, self.max_runs, self._told = problem, crew, max_runs, told
+    def __init__(self, problem: Problem, pool: WorkerPool, max_runs: int | None, told: Callable[[int, float], None]) -> None:
+        """`told` is called with the number of runs and the best objective, whenever some are done."""
+        self.problem, self.pool, self.max_runs, self._told = problem, pool, max_runs, told
         self.rows: list[Row] = []
         self.shapes: dict[str, Shape] = {}
         self.by_differences: set[str] = set()
@@ -80,7 +78,7 @@ class Evaluations:
         if new and left:
             self._run(np.array(list(new.values())[:left]), purpose)
         if len(new) > left:
-            raise Enough
+            raise BudgetExhausted
         return [self._points[u.tobytes()] for u in us]
 
     def point(self, u: np.ndarray) -> Point:
@@ -90,7 +88,7 @@ class Evaluations:
         columns = self.problem.columns(us)
         done: list[tuple[Point, Row]] = []
         try:
-            for span, bundle in self.crew.compute(columns):
+            for span, bundle in self.pool.compute(columns):
                 done += [self._taken(us[span][k], bundle, k, purpose) for k in range(len(bundle.status))]
         finally:  # runs that are done before Ctrl-C count
             order = {u.tobytes(): k for k, u in enumerate(us)}
@@ -116,7 +114,7 @@ class Evaluations:
         names, count = list(self.problem.outputs), len(self.problem.limits)
         outputs = derivatives = None
         objective, constraints = np.nan, np.full(count, np.nan)
-        if status in COUNTED:
+        if status in COMPLETED:
             self.shapes |= bundle.shapes
             for name in self.problem.limits:
                 if bundle.shapes[name].sizes:

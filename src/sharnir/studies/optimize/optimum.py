@@ -15,7 +15,8 @@ from xarray import Dataset, Variable
 from ...reporting.formats import plural
 from ...simulation.results.result import Result
 from ..compute.worker import Worker
-from .evaluations import COUNTED, Evaluations
+from ..statuses import COMPLETED
+from .evaluations import Evaluations
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +56,7 @@ class Optimum:
 
     @property
     def failed(self) -> int:
-        return int((~np.isin(self.history["status"].values, COUNTED)).sum())
+        return int((~np.isin(self.history["status"].values, COMPLETED)).sum())
 
     @property
     def best(self) -> int:
@@ -111,7 +112,7 @@ def _unit(ds: Dataset, name: str) -> str:
 def reasons(ds: Dataset) -> str:
     """Reasons why runs failed, the most frequent first, each with the message of one of them."""
     status, message = ds["status"].values, ds["message"].values
-    failed = ~np.isin(status, COUNTED)
+    failed = ~np.isin(status, COMPLETED)
     most = Counter(status[failed].tolist()).most_common(MOST_REASONS)
     return "; ".join(f"{n} {name} ({message[failed & (status == name)][0]})" for name, n in most)
 

@@ -12,10 +12,10 @@ from xarray import DataArray, Dataset
 from ...errors import MethodError, StateError, brief
 from ...model.model import Model
 from ...simulation.run.options import whole
-from ..design.designs import Listed, inverse_of
+from ..design.designs import ArgumentError, Listed, inverse_of
 from ..pictures.colours import ONE_COLOUR
-from ..pictures.columns import ENDED
 from ..pictures.drawing import GREY, INK, PALE, SMALL, check_path, finish, headroom, shortened, start
+from ..statuses import ENDED
 from ..study import Outputs, study
 from .optimum import reasons
 
@@ -55,12 +55,12 @@ def sobol_indices(
     if n & (n - 1):
         raise StateError(f"n: Sobol's sequence is balanced for powers of two only; take {2 ** round(np.log2(n))}, not {n}")
     if not isinstance(over, Mapping) or not over:
-        raise StateError(f"over: expected {{input: (low, high) or distribution}}, got {brief(over)}")
+        raise ArgumentError(f"expected {{input: (low, high) or distribution}}, got {brief(over)}", "over")
     for name in ("runs", "sampler"):
         if name in study_options:
             raise StateError(f"{name}: the design of Sobol's indices is its own; say how large it is by n=…")
     names = [str(name) for name in over]
-    inverse = [inverse_of(str(name), _distribution(name, given)) for name, given in over.items()]
+    inverse = [inverse_of(str(name), _distribution(str(name), given)) for name, given in over.items()]
     unit = {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
     points = sampling.sample(unit, n, calc_second_order=second_order, scramble=True, seed=seed)
     points = np.clip(points, INSIDE, 1.0 - INSIDE)
@@ -86,10 +86,10 @@ def sobol_indices(
     return Dataset(data, coords, about)
 
 
-def _distribution(name: object, given: Any) -> Any:
+def _distribution(name: str, given: Any) -> Any:
     if hasattr(given, "ppf") or (isinstance(given, tuple) and len(given) == 2):
         return given
-    raise StateError(f"over: {name!r}: expected a range (low, high) or a distribution of scipy.stats, got {brief(given)}")
+    raise ArgumentError(f"expected a range (low, high) or a distribution of scipy.stats, got {brief(given)}", "over", name)
 
 
 def _check_all_done(ds: Dataset) -> None:

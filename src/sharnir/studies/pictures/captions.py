@@ -8,7 +8,8 @@ import numpy as np
 
 from ...reporting.formats import count, plural
 from ...types import IntArray
-from .columns import ENDED, Table
+from ..statuses import COMPLETED, ENDED
+from .columns import Table
 
 
 def statuses(table: Table) -> dict[str, int]:
@@ -27,7 +28,7 @@ def caption(table: Table, drawn: IntArray | None = None, notes: Sequence[str] = 
     """`200 runs, 3 failed (2 not_finite, 1 refused); …`, with what else a picture has to say; `drawn`: the rows it shows."""
     ways = statuses(table)
     failed = {name: n for name, n in ways.items() if name not in ENDED}
-    limited = [f"{count(n)} {name}" for name, n in ways.items() if name in ENDED[2:]]
+    limited = [f"{count(n)} {name}" for name, n in ways.items() if name in ENDED and name not in COMPLETED]
     total = sum(failed.values())
     reasons = ", ".join(f"{count(n)} {name}" for name, n in failed.items())
     parts = [runs(len(table)) + (f", {'all' if total == len(table) > 1 else count(total)} failed ({reasons})" if total else "")]

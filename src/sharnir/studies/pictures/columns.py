@@ -12,16 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import StateError, brief, no_such
-from ...integrate.trajectory import LIMITED
 from ...types import FloatArray
+from ..statuses import ENDED
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
 RUN = "run"
 """The dimension of a design; a grid has one dimension for each varied input."""
-ENDED = ("done", "stopped", *LIMITED)
-"""Statuses of runs whose outputs count, those that met a limit included; every other one is the reason of a failure."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,10 @@ import numpy as np
 from ...reporting.formats import MISSING, count
 from ...reporting.pages import Json
 from ...types import FloatArray, IntArray
+from ..statuses import COMPLETED
 from .captions import statuses
 from .colours import WORD_COLOURS, colour_column
-from .columns import ENDED, RUN, Column, Table, by_run
+from .columns import RUN, Column, Table, by_run
 from .drawing import FAILED, chosen
 from .sampling import sample, thinned_grid
 from .scales import scale_of
@@ -107,7 +108,7 @@ def endings(ds: Dataset, table: Table) -> tuple[list[Ending], list[list[str]]]:
     status = table.status.astype(str)
     found = []
     for name, n in statuses(table).items():
-        first = np.flatnonzero(status == name)[:1000].tolist() if name not in ENDED[:2] else []
+        first = np.flatnonzero(status == name)[:1000].tolist() if name not in COMPLETED else []
         texts = list(dict.fromkeys(_short(said[k]) for k in first if str(said[k])))
         found.append(Ending(name, count(n), texts[:FIRST_MESSAGES]))
     inputs = [c for c in table.inputs if c.varies]
