@@ -9,17 +9,19 @@ from collections.abc import Iterable, Sequence
 from ..comparison.comparison import Comparison
 from ..comparison.run import BACKENDS, compare
 from ..programs.methods import METHODS
+from ..reporting.atomic_write import check_writable
+from ..reporting.pictures import check_picture
 from .inspect import PIPE_WIDTH
 from .parameters import load_model, set_values
-from .usage import INTERRUPTED, check_file, check_name, check_picture, given
+from .usage import INTERRUPTED, check_name, check_usage, given
 
 
 def command(options: Namespace) -> None:
     methods = _names("--methods", options.methods, METHODS)
     backends = _names("--backends", options.backends, BACKENDS, old=("numba",))
-    check_file("--json", options.json)
-    check_file("--html", options.html)
-    check_picture("--plot", options.plot)
+    check_usage("--json", check_writable, options.json)
+    check_usage("--html", check_writable, options.html)
+    check_usage("--plot", check_picture, options.plot)
     try:
         model = load_model(options)
         result = compare(

@@ -12,14 +12,15 @@ from ..analysis.equilibrium import equilibrium
 from ..analysis.linear_system import LinearSystem
 from ..analysis.linearize import linearize
 from ..errors import LinearizationWarning
+from ..reporting.pictures import check_picture
 from ..types import State
 from .parameters import load_model, set_values
-from .usage import check_picture, check_usage, named_values
+from .usage import check_usage, named_values
 
 
 def command(options: Namespace) -> None:
     plot = options.plot
-    check_picture("--plot", plot)
+    check_usage("--plot", check_picture, plot)
     named = {name: named_values(name, getattr(options, name)) for name in ("at", "speed", "tau")}
     model = load_model(options)
     if parameters := set_values(model, options.set):

@@ -80,10 +80,9 @@ def _settings(options: Namespace) -> dict[str, Any]:
     for option, names in NAMES.items():
         if option in out and (option, out[option]) != ("backend", OLD_BACKEND):
             check_name(f"--{option}", out[option], names)
-    files = {"--output": options.numbers, "--plot": options.plot, "--animate": options.animate}
-    for (option, path), check in zip(files.items(), (check_result_file, check_plot_file, check_page_file), strict=True):
-        if path is not None:
-            check_usage(option, check, path)
+    check_usage("--output", check_result_file, options.numbers)
+    check_usage("--plot", check_plot_file, options.plot)
+    check_usage("--animate", check_page_file, options.animate)
     if options.quantity and options.plot is None and options.animate is None:
         raise UsageError("--quantity", "it says what to draw: add --plot FILE or --animate FILE")
     return out

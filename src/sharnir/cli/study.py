@@ -10,8 +10,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from ..errors import SharnirError, StudyError
-from ..reporting.atomic_write import check_suffix
+from ..reporting.atomic_write import check_suffix, check_writable
 from ..reporting.formats import count, duration, figures
+from ..reporting.pictures import check_picture
 from ..simulation.results.storage import check_result_file
 from ..studies.design.designs import ArgumentError
 from ..studies.design.file import read_study
@@ -21,7 +22,7 @@ from ..studies.pictures.page import SUFFIXES
 from ..studies.pictures.plot_study import plot_study
 from ..studies.study import open_study, study
 from ..studies.summary import Counts, counted, summary
-from .usage import INTERRUPTED, UsageError, check_file, check_picture, check_usage, given
+from .usage import INTERRUPTED, UsageError, check_usage, given
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -32,7 +33,10 @@ def command(options: Namespace) -> None:
     if client is not None and (options.processes or workers is not None):
         option = "--processes" if options.processes else "--workers"
         raise UsageError(option, "the cluster of --scheduler has workers of its own; leave one of them out")
-    _check_files(options)
+    check_usage("--output", check_result_file, output)
+    check_usage("--page", check_writable, options.page)
+    check_usage("--page", lambda path: check_suffix(path, SUFFIXES), options.page)
+    check_usage("--plot", check_picture, options.plot)
     ds, kept, failure = None, getattr(options, "store", None), ""
     try:
         described = read_study(options.file)
@@ -62,15 +66,6 @@ def command(options: Namespace) -> None:
             print(f"results: {kept} (sharnir.open_study reads them)")
     _write(ds, n, options)
     _end(ds, n, kept, failure)
-
-
-def _check_files(options: Namespace) -> None:
-    if options.output is not None:
-        check_usage("--output", check_result_file, options.output)
-    if options.page is not None:
-        check_file("--page", options.page)
-        check_usage("--page", lambda path: check_suffix(path, SUFFIXES), options.page)
-    check_picture("--plot", options.plot)
 
 
 def _there_already(store: Path | None) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterable, Sequence
 from math import inf, isfinite
-from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import SharnirError, unknown
@@ -79,10 +78,11 @@ def given(options: Namespace, *names: str) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names if name in options}
 
 
-def check_usage(option: str, check: Callable[[Value], object], value: Value) -> None:
-    """Report what `check` raises as an error of this option."""
+def check_usage(option: str, check: Callable[[Value], object], value: Value | None) -> None:
+    """Report what `check` raises as an error of this option; None: it is not given."""
     try:
-        check(value)
+        if value is not None:
+            check(value)
     except SharnirError as error:
         raise UsageError(option, str(error)) from None
 
@@ -91,22 +91,6 @@ def check_name(option: str, name: str, names: Iterable[str]) -> None:
     names = list(names)
     if name not in names:
         raise UsageError(option, unknown(repr(name), name, names, "choices"))
-
-
-def check_file(option: str, path: Path | None) -> None:
-    """Refuse a file that cannot be written; None is none."""
-    from ..simulation.results.storage import check_writable  # imports numpy, which help does without
-
-    if path is not None:
-        check_usage(option, check_writable, path)
-
-
-def check_picture(option: str, path: Path | None) -> None:
-    from ..reporting.pictures import check_picture_suffix
-
-    check_file(option, path)
-    if path is not None:
-        check_usage(option, check_picture_suffix, path)
 
 
 def named_values(option: str, words: Sequence[str]) -> dict[str, list[float]]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import floor, log10
+from math import log10
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..reporting import pictures
 from ..reporting.formats import count, duration, error
 
 if TYPE_CHECKING:
@@ -140,10 +141,4 @@ def log_ticks(values: Iterable[float]) -> tuple[tuple[float, float], list[float]
     """Ends of a logarithmic axis (as powers of ten) with some room, and ticks: three or more where the axis is long enough."""
     logs = [log10(x) for x in values]
     low, high = min(logs) - 0.1, max(logs) + 0.1
-    ticks: list[float] = []
-    for steps in STEPS:
-        ticks = [s * 10.0**k for k in range(floor(low), floor(high) + 1) for s in steps]
-        ticks = [x for x in ticks if low <= log10(x) <= high]
-        if len(ticks) >= 3:
-            break
-    return (low, high), ticks
+    return (low, high), pictures.log_ticks(10.0**low, 10.0**high, STEPS)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from ..errors import FormatError, MethodError, brief, known
 from ..model.model import Model
 from ..model.references import is_name_in
-from ..reporting.atomic_write import atomic_write, file_path
-from ..simulation.results.storage import check_writable
+from ..reporting.atomic_write import atomic_write, check_writable, file_path
 from .row import Row
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..reporting.atomic_write import check_writable
 from ..reporting.formats import duration, error, plural
-from ..reporting.pages import SIZE, page, write_page
-from ..simulation.results.storage import check_writable
+from ..reporting.pages import SIZE, Json, page, write_page
 from .charts import Chart, Series, charts, log_ticks
 from .summary import conclusions, footnotes, mechanism, without_answer
 from .table import NAMES, measurements
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 # --- the charts of the page, as data for plotly.js: a line for each method, the fastest at the top
 LINE = 26
 """Pixels for each method."""
-Json = dict[str, Any]
 
 
 def figure(chart: Chart) -> Json:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from xarray import Dataset, open_dataset
 from ..errors import StateError
 from ..reporting.atomic_write import atomic_write
 from ..simulation.results.netcdf import Reader, add_checksum
-from .pictures.columns import RUN, by_run, inputs_of, run_dims
+from .pictures.columns import RUN, by_run, inputs_of, more_dims, parts, run_dims
 
 MOST_PARTS = 1000
 """Columns that one output may have in a table."""
@@ -68,15 +67,11 @@ def _columns(ds: Dataset, left_out: list[str]) -> Iterator[tuple[str, NDArray[An
     yield RUN, ds[RUN].values if RUN in ds.coords else np.arange(np.prod(shape, dtype=int))
     names = [*inputs_of(ds), *(str(name) for name in ds.data_vars)]
     for name in dict.fromkeys(names):
-        more = [str(d) for d in ds[name].dims if d not in dims]
+        more = more_dims(ds, name)
         if not more:
             yield name, by_run(ds, name, dims, shape)
-            continue
-        if "time" in more or np.prod([ds.sizes[d] for d in more], dtype=float) > MOST_PARTS:
+        elif "time" in more or np.prod([ds.sizes[d] for d in more], dtype=float) > MOST_PARTS:
             left_out.append(name)
-            continue
-        whole = ds[name].load()
-        for at in product(*(range(ds.sizes[d]) for d in more)):
-            one = whole.isel(dict(zip(more, at, strict=True)))
-            labels = [str(ds[d].values[k]) if d in ds.coords else str(k) for d, k in zip(more, at, strict=True)]
-            yield f"{name}[{', '.join(labels)}]", by_run(one.to_dataset(name=name), name, dims, shape)
+        else:
+            for label, one in parts(ds, name):
+                yield label, by_run(one.to_dataset(name=name), name, dims, shape)

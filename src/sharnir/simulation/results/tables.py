@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import StateError
-from ...reporting.atomic_write import atomic_write
+from ...reporting.atomic_write import atomic_write, check_writable
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, Values, columns, dependent_values
 from .quantities import multiplier_lines
-from .storage import PathLike, check_writable
+from .storage import PathLike
 
 if TYPE_CHECKING:
     from pandas import DataFrame

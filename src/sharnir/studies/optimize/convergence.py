@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from ...errors import StateError
 from ...reporting.formats import plural
+from ...reporting.pictures import INK, check_picture
 from ...types import FloatArray
 from ..pictures.captions import runs
 from ..pictures.colours import ONE_COLOUR, WORD_COLOURS
 from ..pictures.columns import Column
-from ..pictures.drawing import FAILED, GREY, INK, PALE, SMALL, check_path, finish, headroom, set_axis, shortened, start
+from ..pictures.drawing import EDGE, FAILED, GREY, SMALL, Sheet, add_legend, pale_frame, set_axis, shortened
 from ..pictures.scales import Scale, scale_of
 from ..statuses import COMPLETED
 from .evaluations import SEARCH
@@ -37,17 +38,14 @@ OUTLIERS, FAR = 0.02, 10.0
 
 def plot_optimum(best: Optimum, path: str | PathLike[str] | None = None) -> Figure:
     """Above, the objective of every run and the best so far; below, the inputs scaled to their bounds."""
-    check_path(path)
+    check_picture(path)
     ds = best.history
     if not ds.sizes["run"]:
         raise StateError("the history has no runs")
-    words = _caption(best)
-    top = headroom(words, WIDTH) + 0.15
-    height = top + UPPER + GAP + LOWER + FOOT
-    figure = start((WIDTH, height), path)
-    across = (LEFT / WIDTH, 1.0 - (LEFT + RIGHT) / WIDTH)
-    upper = figure.add_axes((across[0], (FOOT + LOWER + GAP) / height, across[1], UPPER / height))
-    lower = figure.add_axes((across[0], FOOT / height, across[1], LOWER / height), sharex=upper)
+    sheet = Sheet(WIDTH, 0.15 + UPPER + GAP + LOWER + FOOT, str(ds.attrs["title"]), _caption(best), path)
+    upper = sheet.axes(LEFT, FOOT + LOWER + GAP, WIDTH - LEFT - RIGHT, UPPER)
+    lower = sheet.axes(LEFT, FOOT, WIDTH - LEFT - RIGHT, LOWER)
+    lower.sharex(upper)
     best_so_far = _best_so_far(ds)
     _objective(upper, best, best_so_far)
     _inputs(lower, best, best_so_far)
@@ -56,7 +54,7 @@ def plot_optimum(best: Optimum, path: str | PathLike[str] | None = None) -> Figu
         axes.set_xlim(-0.02 * n - 0.3, 1.02 * n - 0.7)
     upper.tick_params(axis="x", labelbottom=False, length=0)
     lower.set_xlabel("run", fontsize=9, color=INK)
-    return finish(figure, str(ds.attrs["title"]), words, path)
+    return sheet.finished()
 
 
 def _caption(best: Optimum) -> str:
@@ -96,7 +94,7 @@ def _objective(axes: Axes, best: Optimum, so_far: NDArray[np.int64]) -> None:
     ring = 0.9 if best.runs < 100 else 0.6
     marks: list[tuple[NDArray[np.bool_], dict[str, Any]]] = [
         (known & feasible & search, {"label": "runs", "facecolor": ONE_COLOUR, "alpha": 0.55, "linewidth": 0}),
-        (known & feasible & ~search, {"label": "runs for differences", "facecolor": "#b9bec5", "linewidth": 0}),
+        (known & feasible & ~search, {"label": "runs for differences", "facecolor": EDGE, "linewidth": 0}),
         (known & ~feasible, {"label": "outside the constraints", "facecolor": "none", "edgecolor": "#b85c00", "linewidth": ring}),
     ]
     for which, mark in marks:
@@ -110,8 +108,7 @@ def _objective(axes: Axes, best: Optimum, so_far: NDArray[np.int64]) -> None:
         axes.step(at, line, where="post", color=INK, lw=1.4, zorder=4, label="best so far")
         axes.plot([best.best], [values[best.best]], marker="D", ms=5.5, mfc="white", mec=INK, mew=1.4, zorder=5, clip_on=False)
     set_axis(axes, "y", scale, 0.07)
-    axes.grid(axis="y", color=PALE, lw=0.8)
-    axes.set_axisbelow(True)
+    pale_frame(axes, "y")
     axes.set_ylabel(shortened(column.label, 40), fontsize=9, color=INK, parse_math=False)
     _legend(axes)
 
@@ -133,19 +130,14 @@ def _inputs(axes: Axes, best: Optimum, so_far: NDArray[np.int64]) -> None:
     axes.set_ylim(-0.04, 1.04)
     axes.set_yticks([0.0, 0.5, 1.0], ["low", "", "high"], fontsize=SMALL, color=GREY)
     axes.set_ylabel("inputs between bounds", fontsize=9, color=INK)
-    axes.grid(axis="y", color=PALE, lw=0.8)
-    axes.set_axisbelow(True)
     axes.tick_params(labelsize=SMALL, color=GREY, labelcolor=GREY, length=2.5)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color("#b9bec5")
+    pale_frame(axes, "y")
     more = len(best.values) - len(names)
     _legend(axes, f"{plural(more, 'more input')} not drawn" if more else "")
 
 
 def _legend(axes: Axes, title: str = "") -> None:
-    legend = axes.legend(
-        loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False, fontsize=8, labelcolor=INK, borderaxespad=0.0,
-        handlelength=1.6, title=title or None, title_fontsize=8, alignment="left",
+    add_legend(
+        axes, loc="upper left", bbox_to_anchor=(1.02, 1.0), fontsize=8, labelcolor=INK, handlelength=1.6, title=title or None,
+        title_fontsize=8,
     )  # fmt: skip
-    for text in legend.get_texts():
-        text.set_parse_math(False)

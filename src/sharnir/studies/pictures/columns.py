@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from ...types import FloatArray
 from ..statuses import ENDED
 
 if TYPE_CHECKING:
-    from xarray import Dataset
+    from xarray import DataArray, Dataset
 
 RUN = "run"
 """The dimension of a design; a grid has one dimension for each varied input."""
@@ -163,13 +164,27 @@ def run_dims(ds: Dataset) -> tuple[str, ...]:
     return tuple(str(d) for d in dict.fromkeys((*order, *inputs)) if d in inputs and d in ds.dims)
 
 
+def more_dims(ds: Dataset, name: str) -> list[str]:
+    """Dimensions of a variable that is more than one value per run."""
+    dims = run_dims(ds)
+    return [str(d) for d in ds[name].dims if d not in dims]
+
+
+def parts(ds: Dataset, name: str) -> Iterator[tuple[str, DataArray]]:
+    """Every number per run of a variable: "q[hinge]" for one of several, and its values."""
+    more, whole = more_dims(ds, name), ds[name].load()
+    for at in product(*(range(ds.sizes[d]) for d in more)):
+        labels = [str(ds[d].values[k]) if d in ds.coords else str(k) for d, k in zip(more, at, strict=True)]
+        yield f"{name}[{', '.join(labels)}]" if more else name, whole.isel(dict(zip(more, at, strict=True)))
+
+
 def _is_flat(ds: Dataset, name: str) -> bool:
     """Whether a variable is one value per run, and a value that can stand on an axis."""
     return set(ds[name].dims) <= set(run_dims(ds)) and ds[name].dtype.kind in "biufUSOT"
 
 
 def _no_flat_value(ds: Dataset, name: str) -> str:
-    more = [str(d) for d in ds[name].dims if d not in run_dims(ds)]
+    more = more_dims(ds, name)
     if not more:
         return f"{name!r} has values of type {ds[name].dtype}; pictures of studies show real numbers and words"
     sizes = _sizes(ds, more)

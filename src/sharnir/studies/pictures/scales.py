@@ -8,6 +8,7 @@ from math import ceil, floor, log10
 
 import numpy as np
 
+from ...reporting.pictures import log_ticks
 from ...types import FloatArray
 from .columns import Column
 
@@ -94,12 +95,7 @@ def _linear_ticks(low: float, high: float, ticks: int) -> list[float]:
 
 
 def _log_ticks(low: float, high: float, ticks: int) -> tuple[tuple[float, ...], tuple[str, ...]]:
-    found: list[float] = []
-    for steps in DECADE:
-        found = [s * 10.0**k for k in range(floor(log10(low)), ceil(log10(high)) + 1) for s in steps]
-        found = [x for x in found if low * (1 - 1e-9) <= x <= high * (1 + 1e-9)]
-        if len(found) >= 3:
-            break
+    found = log_ticks(low, high, DECADE)
     found = found[:: ceil(len(found) / ticks)]
     return tuple(found), tuple(_rounded(x, 3).replace("-", "−") for x in found)
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...reporting.pictures import INK
 from ...types import FloatArray
 from .colours import COLOUR_MAP, ONE_COLOUR, WORD_COLOURS, norm_of
-from .drawing import FAILED, INK, set_axis
+from .drawing import FAILED, set_axis
 from .scales import Scale, texts
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
-from ...reporting.atomic_write import check_suffix, file_path
-from ...simulation.results.storage import check_writable
+from ...reporting.atomic_write import check_suffix, check_writable, file_path
 
 SUFFIXES = (".html", ".htm")
 MOTION = 1_700_000

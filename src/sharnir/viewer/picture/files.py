@@ -9,9 +9,8 @@ from warnings import warn
 
 from ...errors import ViewWarning
 from ...model.model import Model
-from ...reporting.atomic_write import atomic_write, check_suffix
+from ...reporting.atomic_write import atomic_write, check_suffix, check_writable
 from ...simulation.results.result import Result
-from ...simulation.results.storage import check_writable
 from ...types import State, truth
 from ..build import Trace, scene_of
 from ..moments import at_times, check_time

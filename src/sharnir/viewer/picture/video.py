@@ -10,10 +10,9 @@ import numpy as np
 
 from ...analysis.modes import Mode
 from ...errors import NOT_A_NUMBER, StateError, brief
-from ...reporting.atomic_write import atomic_write, check_suffix
+from ...reporting.atomic_write import atomic_write, check_suffix, check_writable
 from ...reporting.progress import ProgressBar
 from ...simulation.results.result import Result
-from ...simulation.results.storage import check_writable
 from ..build import Trace, scene_of
 from ..mode_motion import PERIOD, scene_of_mode, title_of_mode
 from ..moments import at_times
