@@ -21,8 +21,7 @@ from scipy import stats
 
 import sharnir as sh
 from browser import wait_for
-from sharnir.studies.compute.identity import _model as model_digest
-from sharnir.studies.compute.identity import fingerprint
+from sharnir.studies.compute.identity import fingerprint, model_digest
 from sharnir.studies.compute.store import Folder
 from sharnir.studies.compute.transport import packed, unpacked
 from sharnir.studies.compute.worker import Task

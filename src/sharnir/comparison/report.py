@@ -24,7 +24,9 @@ LINE = 26
 
 def figure(chart: Chart) -> Json:
     """A plotly figure: methods on the y axis, or times where the points have a y."""
-    methods = _methods(chart)
+    points = sorted((p for s in chart.series for p in s.points), key=lambda p: p.x)
+    methods = list(dict.fromkeys(p.row.method for p in points))[::-1]  # plotly counts upward: the fastest last
+    by_method = {"categoryorder": "array", "categoryarray": methods, "automargin": True, "ticklabelstandoff": 8}
     timed = bool(chart.ys)
     return {
         "data": [_trace(series) for series in chart.series],
@@ -32,7 +34,7 @@ def figure(chart: Chart) -> Json:
             "height": 460 if timed else 120 + LINE * len(methods),
             "margin": {"l": 8, "r": 16, "t": 8, "b": 44},
             "xaxis": _log_axis(chart.xs, chart.label) | {"title": {"text": chart.axis, "font": {"size": 12}}},
-            "yaxis": _log_axis(chart.ys, duration) if timed else _categories(methods),
+            "yaxis": _log_axis(chart.ys, duration) if timed else by_method,
             "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0.0},
             "showlegend": True,
             "hovermode": "closest",
@@ -41,16 +43,6 @@ def figure(chart: Chart) -> Json:
             "plot_bgcolor": "rgba(0,0,0,0)",
         },
     }
-
-
-def _methods(chart: Chart) -> list[str]:
-    """Methods from the slowest to the fastest: plotly counts upward."""
-    points = sorted((p for s in chart.series for p in s.points), key=lambda p: p.x)
-    return list(dict.fromkeys(p.row.method for p in points))[::-1]
-
-
-def _categories(names: list[str]) -> Json:
-    return {"categoryorder": "array", "categoryarray": names, "automargin": True, "ticklabelstandoff": 8}
 
 
 def _log_axis(values: list[float], label: Any) -> Json:
@@ -76,13 +68,9 @@ def _trace(series: Series) -> Json:
 # --- report
 def write_report(c: Comparison, path: str | PathLike[str]) -> Path:
     check_writable(path, SIZE)
-    return write_page(_page(c), path)
-
-
-def _page(c: Comparison) -> str:
     shown = charts(c.rows)
     table = measurements(c)
-    return page(
+    text = page(
         "sharnir.comparison",
         "page.html",
         name=c.model["name"],
@@ -100,6 +88,7 @@ def _page(c: Comparison) -> str:
         settings=c.settings,
         facts={**c.machine, "measured in": duration(c.seconds), "status": c.status},
     )
+    return write_page(text, path)
 
 
 def _cards(c: Comparison) -> list[tuple[str, str]]:

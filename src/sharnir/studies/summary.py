@@ -69,7 +69,7 @@ def _failures(ds: Dataset, table: Table) -> Iterator[str]:
 def _row(table: Table, c: Column) -> tuple[str, ...]:
     if c.words or not len(c.finite):
         return c.label, MISSING, "", MISSING, MISSING, ""
-    low, high = int(np.nanargmin(c.values)), int(np.nanargmax(c.values))
+    low, high = c.extremes
     return c.label, c.text(low), _inputs(table, low), f"{c.finite.mean():.6g}", c.text(high), _inputs(table, high)
 
 

@@ -24,7 +24,7 @@ def identity(task: Task, design: Design, seed: int) -> dict[str, Any]:
     return {
         "version": __version__,
         "model": task.model.name,
-        "model_digest": _model(task.model),
+        "model_digest": model_digest(task.model),
         "inputs": list(design.names),
         "axes": axes,
         "values_digest": fingerprint([design.count, design.axes, design.ingredients]),
@@ -59,7 +59,7 @@ NOT_MOTION = ("visuals", "import_report", "mesh_folders", "simulation", "keyfram
 """Parts of a model that its motion does not depend on."""
 
 
-def _model(model: Model) -> str:
+def model_digest(model: Model) -> str:
     try:
         return _digest(dumps(model))
     except SharnirError:  # it has functions that no file can hold

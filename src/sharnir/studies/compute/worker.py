@@ -141,8 +141,7 @@ class Worker:
         """One run, whole."""
         if self.inputs.on_lanes:
             return self._rolled_out({name: np.array([x]) for name, x in row.items()}, 1, ends=False)[0][0]
-        runs, rest = self._runs(self.inputs.arguments(row))
-        return runs.run(**rest, on_failure="return", progress=False)
+        return self._run(row)
 
     # --- one after another ----------------------------------------------------------------------------------------------------
     def _one_by_one(self, rows: Columns, at: Sequence[int], out: Bundle, stopped: Callable[[], bool]) -> None:
@@ -151,17 +150,20 @@ class Worker:
             if stopped():
                 raise KeyboardInterrupt  # unfinished bundles are dropped
             try:
-                arguments = self.inputs.arguments({name: x[k] for name, x in rows.items()})
-                runs, rest = self._runs(arguments)
-                r = runs.run(**rest, on_failure="return", progress=False)
+                r = self._run({name: x[k] for name, x in rows.items()})
             except Exception as error:  # of a user's function too
                 out.status[k], out.message[k] = REFUSED, in_one_line(in_words(error))
                 continue
             if r.status == "interrupted":
                 raise KeyboardInterrupt
-            self._record(out, k, r)
+            out.status[k], out.t_end[k] = r.status, r.t[-1] if len(r.t) else np.nan
+            out.message[k] = in_one_line(r.message) if r.status not in COMPLETED else ""
             results.append((k, r))
         self._reduce(results, out)
+
+    def _run(self, row: Mapping[str, Any]) -> Result:
+        runs, rest = self._runs(self.inputs.arguments(row))
+        return runs.run(**rest, on_failure="return", progress=False)
 
     def _runs(self, arguments: dict[str, Any]) -> tuple[Runs, dict[str, Any]]:
         """The compiled runs of a kind, and the remaining arguments of one run."""
@@ -178,10 +180,6 @@ class Worker:
     def _of_starts(self) -> Runs:
         """Runs that find the start for all kinds."""
         return self._runs({"integrator": "dop853"})[0]
-
-    def _record(self, out: Bundle, k: int, r: Result) -> None:
-        out.status[k], out.t_end[k] = r.status, r.t[-1] if len(r.t) else np.nan
-        out.message[k] = in_one_line(r.message) if r.status not in COMPLETED else ""
 
     # --- side by side ---------------------------------------------------------------------------------------------------------
     def _alike(self, rows: Columns, n: int) -> list[list[int]]:
@@ -257,15 +255,14 @@ class Worker:
             return None
         runs, _ = self._runs(arguments)
         if runs not in self._lanes:
-            self._lanes[runs] = AdaptiveLanes(runs) if suits(runs) else None
-            self._tell(self._lanes[runs])
+            lanes = self._lanes[runs] = AdaptiveLanes(runs) if suits(runs) else None
+            if lanes is not None and self._first is not None:
+                self._tell(lanes, self._first)
         return self._lanes[runs]
 
-    def _tell(self, lanes: AdaptiveLanes | None) -> None:
+    def _tell(self, lanes: AdaptiveLanes, first: Columns) -> None:
         """Prepare lanes by the first run of the study, so that no run depends on those before it in this worker."""
-        if lanes is None or self._first is None:
-            return
-        given = ManyInputs(self.inputs, self._first)
+        given = ManyInputs(self.inputs, first)
         with suppress(SharnirError):  # it cannot begin
             values = given.values()
             q, _ = given.starts(self._of_starts, values)

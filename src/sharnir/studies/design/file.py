@@ -164,17 +164,20 @@ class _Reader:
     def _model(self) -> Model:
         entry = self.entry
         if entry.model is not None:
-            path = self.file.folder / entry.model
-            if not path.is_file():
-                with at("model"):
-                    raise Fault(f"there is no file {path}")
-            return load(path, floating=entry.floating)  # its mistakes have lines of their own
+            return load(self._path("model"), floating=entry.floating)  # its mistakes have lines of their own
         with at("sample"):
             there = _samples()
             if entry.sample not in there:
                 raise Fault(unknown(f"sample {entry.sample!r}", entry.sample, there, "samples"))
             found: Model = getattr(samples, entry.sample)()
             return found
+
+    def _path(self, field: str) -> Path:
+        path: Path = self.file.folder / getattr(self.entry, field)
+        if not path.is_file():
+            with at(field):
+                raise Fault(f"there is no file {path}")
+        return path
 
     def _run(self, model: Model, names: Sequence[str]) -> dict[str, Any]:
         """Arguments of the runs: the settings in the model file, unless this file or an input overrides them."""
@@ -212,11 +215,7 @@ class _Reader:
     def _rows(self) -> list[Mapping[str, Any]] | None:
         """Runs that are given one by one, all with the same inputs."""
         if self.entry.table is not None:
-            path = self.file.folder / self.entry.table
-            if not path.is_file():
-                with at("table"):
-                    raise Fault(f"there is no file {path}")
-            self.lines, found = read_runs(path)
+            self.lines, found = read_runs(self._path("table"))
             return found
         if not isinstance(self.entry.over, list):
             return None
@@ -240,15 +239,14 @@ class _Reader:
         def values(row: Mapping[str, Any]) -> dict[str, Any]:
             return each(((name, (name, x)) for name, x in row.items()), lambda pair: one_value(pair[1], pair[0] in words))
 
-        if self.entry.table is None:
-            with at("over"):
-                return list(each(enumerate(rows), values).values())
         try:
             return list(each(enumerate(rows), values).values())
         except Faults as error:
-            path = self.file.folder / self.entry.table
+            if self.entry.table is None:
+                raise Faults([Fault(fault.what, "over", *fault.path) for fault in error.faults]) from None
             row, name = error.faults[0].path
-            raise FormatError(f"{path}:{self.lines[int(row)]}: column {name!r}: {error.faults[0].what}") from None
+            line = f"{self.file.folder / self.entry.table}:{self.lines[int(row)]}"
+            raise FormatError(f"{line}: column {name!r}: {error.faults[0].what}") from None
 
     # --- outputs --------------------------------------------------------------------------------------------------------------
     def _check_outputs(self, model: Model, run: Mapping[str, Any]) -> None:

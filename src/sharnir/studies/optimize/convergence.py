@@ -46,9 +46,9 @@ def plot_optimum(best: Optimum, path: str | PathLike[str] | None = None) -> Figu
     upper = sheet.axes(LEFT, FOOT + LOWER + GAP, WIDTH - LEFT - RIGHT, UPPER)
     lower = sheet.axes(LEFT, FOOT, WIDTH - LEFT - RIGHT, LOWER)
     lower.sharex(upper)
-    best_so_far = _best_so_far(ds)
-    _objective(upper, best, best_so_far)
-    _inputs(lower, best, best_so_far)
+    so_far = best_so_far(ds)
+    _objective(upper, best, so_far)
+    _inputs(lower, best, so_far)
     n = ds.sizes["run"]
     for axes in (upper, lower):
         axes.set_xlim(-0.02 * n - 0.3, 1.02 * n - 0.7)
@@ -65,7 +65,7 @@ def _caption(best: Optimum) -> str:
     return "; ".join([*parts, f"the best is run {best.best}: {values}"])
 
 
-def _best_so_far(ds: Dataset) -> NDArray[np.int64]:
+def best_so_far(ds: Dataset) -> NDArray[np.int64]:
     """For each run the number of the best one until then; -1 where there is none."""
     objective = np.where(ds["feasible"].values, ds[ds.attrs["objective"]].values, np.inf)
     least = np.minimum.accumulate(objective)

@@ -47,6 +47,11 @@ class Column:
     def varies(self) -> bool:
         return len(self.finite) > 1 and bool(self.finite.min() < self.finite.max())
 
+    @property
+    def extremes(self) -> tuple[int, int]:
+        """Rows of the least and the greatest value."""
+        return int(np.nanargmin(self.values)), int(np.nanargmax(self.values))
+
     def text(self, row: int) -> str:
         """The value in one run."""
         value = self.values[row]

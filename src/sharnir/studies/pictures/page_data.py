@@ -147,7 +147,7 @@ def extremes(table: Table) -> list[Extremes]:
             words = ", ".join(c.words[:8]) or MISSING
             out.append(Extremes(c.label, words, "", MISSING, MISSING, "", missing))
             continue
-        low, high = int(np.nanargmin(c.values)), int(np.nanargmax(c.values))
+        low, high = c.extremes
         mean = f"{c.finite.mean():.6g}"
         out.append(Extremes(c.label, c.text(low), table.where(low), mean, c.text(high), table.where(high), missing))
     return out

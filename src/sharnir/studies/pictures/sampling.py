@@ -20,7 +20,7 @@ def sample(table: Table, columns: Iterable[Column], most: int) -> IntArray:
     good, failed = np.flatnonzero(table.ok), np.flatnonzero(~table.ok)
     share = max(most // 10, most - len(good))
     some_failed = _some(failed, share)
-    extremes = [f(c.values) for c in columns if len(c.finite) for f in (np.nanargmin, np.nanargmax)]
+    extremes = [k for c in columns if len(c.finite) for k in c.extremes]
     some = _some(good, most - len(some_failed))
     return np.unique(np.concatenate([some, some_failed, np.asarray(extremes, dtype=np.int64)]))
 
