@@ -161,20 +161,32 @@ class Computed(Design):
 
 def design_of(over: Any, runs: int | None, sampler: Any, seed: int) -> Design:
     """The design for what a caller gives: a mapping, a list of mappings, a table, a function."""
+    design = _design_of(over, runs, sampler, seed)
+    if not design.names:
+        raise ArgumentError("no inputs; give at least one, such as {'spring.stiffness': [1e4, 2e4]}", "over")
+    if not design.count:
+        raise ArgumentError("no runs", "over")
+    for name in design.names:
+        if not name or name[0] == "." or "/" in name or name in RESERVED:
+            raise ArgumentError(f"{name!r} cannot be the name of an input", "over")
+    return design
+
+
+def _design_of(over: Any, runs: int | None, sampler: Any, seed: int) -> Design:
     if runs is not None and (isinstance(runs, bool) or not isinstance(runs, (int, np.integer)) or not 0 < runs <= MOST_RUNS):
         raise StateError(f"runs: expected a whole number of at least 1, got {brief(runs)}")
     if isinstance(over, Design):
-        return _named(over)
+        return over
     if callable(over):
         if runs is None:
             raise ArgumentError("a function gives the inputs of any run; say how many there are: runs=…", "over")
-        return _named(Computed(over, int(runs), seed))
+        return Computed(over, int(runs), seed)
     if isinstance(over, Mapping):
         for name in over:
             if not isinstance(name, str):
                 raise ArgumentError(f"inputs are named by texts, got {brief(name)}", "over")
         if runs is not None:
-            return _named(Sampled(over, int(runs), sampler, seed))
+            return Sampled(over, int(runs), sampler, seed)
         for name, given in over.items():
             if hasattr(given, "ppf"):
                 raise ArgumentError(f"{name!r} is a distribution; say how many runs to draw: runs=…", "over")
@@ -185,11 +197,11 @@ def design_of(over: Any, runs: int | None, sampler: Any, seed: int) -> Design:
                     "over",
                     name,
                 )
-        return _named(Grid(over))
+        return Grid(over)
     if runs is not None:
         raise StateError("runs: a list or a table has as many runs as it has rows; leave `runs` out")
     if hasattr(over, "columns") and hasattr(over, "to_dict"):  # a table of pandas
-        return _named(Listed({str(name): np.asarray(over[name]) for name in over.columns}))
+        return Listed({str(name): np.asarray(over[name]) for name in over.columns})
     if isinstance(over, Sequence) and not isinstance(over, str):
         if not over:
             raise ArgumentError("the list has no runs", "over")
@@ -197,23 +209,12 @@ def design_of(over: Any, runs: int | None, sampler: Any, seed: int) -> Design:
             raise ArgumentError(
                 f"a list has a mapping {{input: value}} for each run; its first entry is {brief(over[0])}", "over"
             )
-        return _named(Listed.of(over))
+        return Listed.of(over)
     raise ArgumentError(
         "expected {input: values} (a grid), {input: distribution} with runs=…, a list of {input: value}, a table, "
         f"or a function of the run with runs=…; got {brief(over)}",
         "over",
     )
-
-
-def _named(design: Design) -> Design:
-    if not design.names:
-        raise ArgumentError("no inputs; give at least one, such as {'spring.stiffness': [1e4, 2e4]}", "over")
-    if not design.count:
-        raise ArgumentError("no runs", "over")
-    for name in design.names:
-        if not name or name[0] == "." or "/" in name or name in RESERVED:
-            raise ArgumentError(f"{name!r} cannot be the name of an input", "over")
-    return design
 
 
 RESERVED = ("run", "status", "message", "t_end")

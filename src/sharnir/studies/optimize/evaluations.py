@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,17 +29,8 @@ class Point:
 
     u: np.ndarray
     outputs: np.ndarray | None
-    """All numbers: those of the objective, then of the constraints."""
+    """All numbers: those of the objective, then of the constraints; the history does without them."""
     derivatives: np.ndarray | None
-    status: str
-    message: str
-
-
-@dataclass(frozen=True, eq=False)
-class Row:
-    """One run in the history."""
-
-    u: np.ndarray
     objective: float
     constraints: np.ndarray
     status: str
@@ -56,7 +47,7 @@ class Evaluations:
     def __init__(self, problem: Problem, pool: WorkerPool, max_runs: int | None, told: Callable[[int, float], None]) -> None:
         """`told` is called with the number of runs and the best objective, whenever some are done."""
         self.problem, self.pool, self.max_runs, self._told = problem, pool, max_runs, told
-        self.rows: list[Row] = []
+        self.rows: list[Point] = []
         self.shapes: dict[str, Shape] = {}
         self.by_differences: set[str] = set()
         """Inputs whose derivatives were taken from differences of runs."""
@@ -67,7 +58,7 @@ class Evaluations:
         """Scale of the objective, by its first value; searches see it divided by that."""
         self.scales = np.ones(len(problem.limits))
         self.best = np.inf
-        self._known: np.ndarray | None = None
+        self._is_scaled = False
 
     # --- runs -----------------------------------------------------------------------------------------------------------------
     def points(self, us: np.ndarray, purpose: str = SEARCH) -> list[Point]:
@@ -86,30 +77,30 @@ class Evaluations:
 
     def _run(self, us: np.ndarray, purpose: str) -> None:
         columns = self.problem.columns(us)
-        done: list[tuple[Point, Row]] = []
+        done: list[Point] = []
         try:
             for span, bundle in self.pool.compute(columns):
                 done += [self._taken(us[span][k], bundle, k, purpose) for k in range(len(bundle.status))]
         finally:  # runs that are done before Ctrl-C count
             order = {u.tobytes(): k for k, u in enumerate(us)}
-            for point, row in sorted(done, key=lambda both: order[both[0].u.tobytes()]):
-                self._keep(point, row)
+            for point in sorted(done, key=lambda one: order[one.u.tobytes()]):
+                self._keep(point)
             self._told(len(self.rows), self.best)
         while len(self._points) > max(REMEMBERED, 2 * len(us)):
             self._points.popitem(last=False)
 
-    def _keep(self, point: Point, row: Row) -> None:
+    def _keep(self, point: Point) -> None:
         self._points[point.u.tobytes()] = point
-        self.rows.append(row)
+        self.rows.append(replace(point, outputs=None, derivatives=None))
         if point.outputs is None:
             return
-        if self._known is None:
-            self._known = row.constraints
-            self.scale, self.scales = abs(row.objective) or 1.0, self.problem.scales(row.constraints)
-        if not self.problem.violations(row.constraints, self.scales):
-            self.best = min(self.best, row.objective)
+        if not self._is_scaled:
+            self._is_scaled = True
+            self.scale, self.scales = abs(point.objective) or 1.0, self.problem.scales(point.constraints)
+        if not self.problem.violations(point.constraints, self.scales):
+            self.best = min(self.best, point.objective)
 
-    def _taken(self, u: np.ndarray, bundle: Bundle, k: int, purpose: str) -> tuple[Point, Row]:
+    def _taken(self, u: np.ndarray, bundle: Bundle, k: int, purpose: str) -> Point:
         status, message = bundle.status[k], bundle.message[k]
         names, count = list(self.problem.outputs), len(self.problem.limits)
         outputs = derivatives = None
@@ -133,9 +124,8 @@ class Evaluations:
             objective, constraints = self.value(outputs), self.constraints(outputs)
             if GRADIENT in bundle.values:
                 derivatives = bundle.values[GRADIENT][k]
-        return Point(u, outputs, derivatives, status, message), Row(
-            u, objective, constraints, status, message, float(bundle.t_end[k]), purpose
-        )
+        t_end = float(bundle.t_end[k])
+        return Point(u, outputs, derivatives, objective, constraints, status, message, t_end, purpose)
 
     # --- what searches ask for ------------------------------------------------------------------------------------------------
     def value(self, outputs: np.ndarray) -> float:
