@@ -66,7 +66,7 @@ def compare(
     if not isinstance(model, Model):
         raise MethodError(f"compare needs a sharnir.Model, got {brief(model)}")
     chosen = [METHODS[name] for name in _names(methods, METHODS, "method")]
-    wanted = _names(renamed(backends), BACKENDS, "backend")
+    wanted = _names(backends, BACKENDS, "backend")
     for name, value in (("states", states), ("batch", batch), ("rounds", rounds), ("graph_limit", graph_limit)):
         whole(value, name, 1)
     whole(seed, "seed")
@@ -98,22 +98,13 @@ def compare(
     return result
 
 
-def renamed(backends: str | Iterable[str] | None) -> list[str] | None:
-    """Names of backends, "numba" replaced, as loops were called in the first version."""
-    return (
-        None if backends is None else [warn_renamed() if is_name_in(("numba",), x) else x for x in _listed(backends, "backends")]
-    )
-
-
-def _listed(given: str | Iterable[str], what: str) -> list[str]:
-    return [given] if isinstance(given, str) else listed_names(given, what, MethodError)
-
-
 def _names(given: str | Iterable[str] | None, there: Iterable[str], what: str) -> list[str]:
     names = list(there)
     if given is None:
         return names
-    requested = _listed(given, f"{what}s")
+    requested = [given] if isinstance(given, str) else listed_names(given, f"{what}s", MethodError)
+    if what == "backend":  # loops were called "numba" in the first version
+        requested = [warn_renamed() if is_name_in(("numba",), name) else name for name in requested]
     for name in requested:
         if not is_name_in(names, name):
             raise MethodError(unknown(f"{what} {brief(name)}", name, names, f"{what}s"))

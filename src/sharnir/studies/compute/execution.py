@@ -53,20 +53,24 @@ def given_up(rows: Columns, why: str) -> Bundle:
 
 # --- threads ----------------------------------------------------------------------------------------------------------------
 class Threads:
-    """Threads of this process, each with a worker of its own as it computes; `first`: a worker that exists already."""
+    """Threads of this process, each with a worker of its own as it computes; `first`: that of the first bundle."""
 
     def __init__(self, task: Task, size: int, first: Worker) -> None:
-        self._task, self._free, self._stop = task, [first], Event()
+        self._task, self._stop = task, Event()
+        self._first: Worker | None = first
+        self._free: list[Worker] = []
         self._pool = ThreadPoolExecutor(size, "sharnir study")
 
     def submit(self, rows: Columns) -> Future[Bundle]:
-        return self._pool.submit(self._compute, rows)
+        worker, self._first = self._first, None
+        return self._pool.submit(self._compute, rows, worker)
 
-    def _compute(self, rows: Columns) -> Bundle:
-        try:
-            worker = self._free.pop()
-        except IndexError:
-            worker = Worker(self._task)
+    def _compute(self, rows: Columns, worker: Worker | None) -> Bundle:
+        if worker is None:
+            try:
+                worker = self._free.pop()
+            except IndexError:
+                worker = Worker(self._task)
         try:
             with progress_listener(self._listen):
                 return worker.compute(rows, self._stop.is_set)
@@ -105,7 +109,7 @@ def in_window(jobs: Jobs, width: int, submit: Callable[[Columns], Future[Bundle]
             for future in [x for x in waiting if x.done() and not x.exception()]:
                 yield waiting.pop(future), future.result()  # computed already
             raise
-        for future in done:
+        for future in sorted(done, key=waiting.__getitem__):
             yield waiting.pop(future), future.result()
 
 

@@ -128,11 +128,11 @@ class _Search:
         """Make the first run: it shows whether there are sensitivities, and whether the objective is an array."""
         wanted = method == "auto" or METHODS[method].gradients
         names = sensitivity_names(self.inputs) if wanted else {}
-        self._plain_or(names)
+        self._prepare(names)
         p = self.e.point(u)
         if names and (p.status == REFUSED or (p.derivatives is not None and np.isnan(p.derivatives).any(axis=0).all())):
             self._why = p.message or "the outputs depend on what has no sensitivities"
-            self._plain_or({})
+            self._prepare({})
             p = self.e.point(u)
         self.method = method_named(method, self.e.is_array, bool(self.problem.limits))
         if self.method == "least_squares" and p.outputs is not None and not self.e.is_array:
@@ -145,7 +145,8 @@ class _Search:
                 "'differential_evolution'"
             )
 
-    def _plain_or(self, names: Mapping[str, str]) -> None:
+    def _prepare(self, names: Mapping[str, str]) -> None:
+        """Begin evaluations with the sensitivities by these names."""
         run, outputs = dict(self.inputs.run), dict(self.problem.outputs)
         if names:
             run = with_sensitivities(run, list(names.values()))
