@@ -9,7 +9,7 @@ import stat
 import pytest
 
 import sharnir as sh
-from sharnir.reporting.atomic_write import whole_file
+from sharnir.reporting.atomic_write import atomic_write
 
 POSIX = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links and pipes of POSIX")
 
@@ -70,7 +70,7 @@ def test_an_interruption_leaves_what_was_there(tmp_path):
     path.write_text("before")
 
     def interrupted():
-        with whole_file(path) as part:
+        with atomic_write(path) as part:
             part.write_text("half")
             raise KeyboardInterrupt
 

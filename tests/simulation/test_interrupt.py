@@ -19,7 +19,7 @@ from sharnir.dialect.jit import in_background
 from sharnir.equations.assembly.many_starts import assembled_starts
 from sharnir.equations.assembly.start import Asked
 from sharnir.equations.rows.constraint_table import table_of
-from sharnir.reporting.progress import heard_by
+from sharnir.reporting.progress import progress_listener
 from sharnir.simulation.run.adaptive_lanes import AdaptiveLanes
 from sharnir.simulation.run.runs import Runs
 from sharnir.studies.compute import execution
@@ -151,7 +151,7 @@ def test_a_thread_that_waits_for_llvm_is_ended_by_who_listens():
     enough = threading.Event()
 
     def wait():
-        with heard_by(ended), pytest.raises(Ended):
+        with progress_listener(ended), pytest.raises(Ended):
             in_background(lambda: bytes(enough.wait(60.0)), long=True)
         return not enough.is_set()
 
@@ -166,10 +166,10 @@ def test_runs_side_by_side_and_starts_one_by_one_are_ended_by_who_listens(monkey
     runs = Runs(sh.samples.chain(2), many=True)
     q = np.random.default_rng(0).normal(size=(20, 2))
     monkeypatch.setattr("sharnir.integrate.side_by_side.FIRST", 1)
-    with heard_by(ended), pytest.raises(Ended):
+    with progress_listener(ended), pytest.raises(Ended):
         AdaptiveLanes(runs).run(q, 0.0 * q, 1.0, [1.0])
     m = sh.samples.four_bar(0.5, 1.3, 0.9, 1.1)
-    with heard_by(ended), pytest.raises(Ended):  # the first start is far from closed
+    with progress_listener(ended), pytest.raises(Ended):  # the first start is far from closed
         assembled_starts(m, np.zeros((3, m.nq)), np.zeros((3, m.nv)), 0.0, table_of(m), np.zeros((3, 0)), Asked(fixed=[]))
 
 

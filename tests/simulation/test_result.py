@@ -13,7 +13,7 @@ import xarray as xr
 
 import sharnir as sh
 from mechanisms import floating, floating_start, powered
-from sharnir.simulation.results.storage import check_writable
+from sharnir.reporting.atomic_write import check_writable
 from states import assert_close
 
 mpl.use("Agg")

@@ -223,7 +223,7 @@ def test_a_calibration_that_cannot_be_kept_or_removed_says_so(tmp_path, monkeypa
     (tmp_path / "file").write_text("", encoding="utf-8")
     monkeypatch.setenv("SHARNIR_CACHE", str(tmp_path / "file" / "cache"))
     calibration._current.cache_clear()
-    monkeypatch.setattr("sharnir.cli.calibrate.calibrate", lambda: replace(SHIPPED_CALIBRATION, machine="mine"))
+    monkeypatch.setattr("sharnir.cli.calibrate.calibrate", lambda progress: replace(SHIPPED_CALIBRATION, machine="mine"))
     code, _, error = command("calibrate", "--quiet")
     assert code == 1 and "could not be saved" in error and "SHARNIR_CACHE" in error and "Traceback" not in error
     assert command("calibrate", "--shipped")[0] == 0  # there is none to forget

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 import sharnir as sh
-from sharnir.studies.optimize.convergence import _best_so_far
+from sharnir.studies.optimize.convergence import best_so_far
 from sharnir.studies.optimize.gradients import slope, stencil
 from sharnir.studies.optimize.searches import METHODS
 from states import assert_close
@@ -341,7 +341,7 @@ def test_the_history_is_a_study_and_can_be_drawn(tmp_path):
     inside = (ds["low enough"] <= 0.5) & (ds["final of z"] >= -5.0)
     assert bool((ds["feasible"] == inside).all()) and 0 < int(inside.sum()) < 60
     assert best.constraints == {name: float(ds[name][best.best]) for name in limits}
-    so_far = _best_so_far(ds)
+    so_far = best_so_far(ds)
     assert so_far[-1] == best.best and best.objective == ds["two_valleys"].where(ds["feasible"]).min()
     figure = best.plot(tmp_path / "way.png")
     assert isinstance(figure, Figure) and (tmp_path / "way.png").stat().st_size > 10_000

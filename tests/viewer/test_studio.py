@@ -11,7 +11,7 @@ import pytest
 
 import sharnir as sh
 from sharnir.model.visual import Visual
-from sharnir.reporting.progress import ProgressBar, heard_by
+from sharnir.reporting.progress import ProgressBar, progress_listener
 from sharnir.viewer.studio.folder import LARGEST_UPLOAD, Folder, words
 from sharnir.viewer.studio.jobs import Jobs
 from sharnir.viewer.studio.workspace import COMPARISON, FORMATS, QUICK, RunOptions, Workspace
@@ -214,7 +214,7 @@ def test_the_comparison_agrees_and_is_a_page(studio, monkeypatch):
 # --- jobs -----------------------------------------------------------------------------------------------------------------------
 def test_whatever_has_a_progress_bar_tells_a_listener_in_its_thread_alone():
     told, elsewhere = [], []
-    with heard_by(lambda share, words: told.append((share, words))):
+    with progress_listener(lambda share, words: told.append((share, words))):
         with ProgressBar(False, "work", 4.0, 2.0, "{:g} s") as bar:
             bar.update(3.0)
             bar.update(4.0, "the end")

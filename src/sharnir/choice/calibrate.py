@@ -22,7 +22,7 @@ from .choose import FASTEST, applies
 
 # --- how long a method takes for a state: machine code called on a few dozen states, the least of many rounds
 Call = tuple[Callable[[], None], int]
-"""Something to be timed, and for how many states it works."""
+"""A function to be timed, and for how many states it works."""
 
 ROUND = 1e-4
 """Seconds of one measurement: long compared with the clock's resolution, short compared with disturbances by other processes."""
@@ -46,14 +46,14 @@ def prepared(runner: Any, model: Model, batch: bool) -> Call:
 
 
 def race(calls: Mapping[Any, Call], seconds: float = 0.02) -> dict[Any, float]:
-    """Seconds a state of each, sampled in turn until each has had its time: what disturbs one disturbs all."""
+    """Seconds per state of each, sampled in turn until each has had its time: what disturbs one disturbs all."""
     states = {key: n for key, (_, n) in calls.items()}
     return timing.race({key: run for key, (run, _) in calls.items()}, rounds=5, sample=ROUND, seconds=seconds, states=states)
 
 
 # --- calibrate
 Rows = list[tuple[np.ndarray, float]]
-"""What there was to do, and how long it took."""
+"""Pairs of work and seconds."""
 
 PASSES = 5
 """Rounds through all models: a machine that is busy for a while spoils one round, not the minimum over all."""
@@ -75,7 +75,7 @@ def models() -> Iterator[Model]:
 
 
 def long_models() -> Iterator[Model]:
-    """For loops alone."""
+    """Long models, for which only loops are measured."""
     for n in (60, 200):
         yield samples.chain(n)
     yield samples.chain(40, dof=3)
@@ -118,7 +118,7 @@ def fitted(trials: list[Trial]) -> Calibration:
 
 
 class Trial:
-    """One model: the candidates made ready, what each has to do, and the least time it took; of a long model loops alone."""
+    """One model: prepared candidates, the work of each, and the least time it took; for a long model, loops alone."""
 
     def __init__(self, model: Model, long: bool) -> None:
         compiled = CompiledPrograms(model.freeze(), "auto", LARGEST_GRAPH)

@@ -47,14 +47,14 @@ class Calibration:
 
     machine: str
     made: str
-    """The day."""
+    """Date of the calibration."""
     single: list[float]
     batch: list[float]
     loops: dict[str, list[float]]
     habits: dict[str, dict[str, float]] = field(default_factory=dict)
     """The factor by which straight-line code of a method is slower than the fit over all methods: "single" and "batch"."""
     spread: dict[str, float] = field(default_factory=dict)
-    """How far predictions are from the measurements they were fitted to: root of mean squares, relative."""
+    """Root mean square of the relative error of predictions, for the measurements they were fitted to."""
     format: int = FORMAT
 
     def graph_seconds(self, method: str, work: np.ndarray, batch: bool) -> float:
@@ -73,7 +73,7 @@ class Calibration:
 
 
 def current() -> Calibration:
-    """That of this machine, or the one that is shipped."""
+    """The calibration of this machine, or the one that is shipped."""
     return _current(str(default_folder()))
 
 
@@ -98,13 +98,13 @@ def _checked(body: bytes) -> Calibration | None:
 
 
 def store(calibration: Calibration) -> None:
-    """From now on this is the calibration of this machine, in this process and in those to come."""
+    """Make this the calibration of this machine, in this process and in later ones."""
     Cache().save(KIND, digest(host()), json.dumps(asdict(calibration)).encode())
     _current.cache_clear()
 
 
 def forget() -> None:
-    """Back to the calibration that is shipped."""
+    """Go back to the calibration that is shipped."""
     path = Cache().folder / KIND / digest(host())
     try:
         if path.exists():

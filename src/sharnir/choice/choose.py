@@ -29,16 +29,16 @@ from . import work
 from .calibration import Calibration, current
 
 FASTEST = ("composite", "separate", "stepanenko", "direct", "lagrange1")
-"""Of all methods, those that are the fastest for some tree (`python -m benchmarks choice` times the others too)."""
+"""Methods that are the fastest for some tree (`python -m benchmarks choice` times the others too)."""
 
 FASTEST_CONSTRAINED = ("composite", "separate")
-"""The last is the one whose loops grow least."""
+"""Methods for models with constraints; the last is the one whose loops grow least."""
 
 TOLERATED = 1e-6
 """Expected relative error of accelerations beyond which a method is left out."""
 
 WRONG = 1e-3
-"""The same beyond which the slow matrix form that loses nothing is taken."""
+"""Expected relative error beyond which the slow matrix form that loses nothing is taken."""
 
 MAX_GROWTH = 1.3
 """A graph with this many times the nodes of the smallest is not the fastest: its tracing stops there."""
@@ -53,12 +53,12 @@ class Choice:
 
 
 Predicted = dict[str, tuple[float, float]]
-"""Seconds a state, one at a time and in a batch, of methods."""
+"""Seconds per state by method, one at a time and in a batch."""
 
 
 def choose_method(programs: CompiledPrograms, model: Model, errors: Mapping[str, float] | None = None) -> Choice:
-    """`errors`: what rounding may take from each method on this model. Methods that lose too much are left out; where all do,
-    separate bodies, which lose the least, unless even their result would be wrong."""
+    """Choose a method. `errors`: expected errors by method on this model. Methods that lose too much are left out; where all
+    do, separate bodies are chosen, which lose the least, unless even their result would be wrong."""
     s, errors = programs.structure, errors or {}
     if min(errors.get(name, 0.0) for name in FASTEST_CONSTRAINED) > WRONG:
         return Choice("extended", f"masses differ so much that {known(FASTEST_CONSTRAINED)} would lose nearly all digits")
@@ -92,7 +92,7 @@ def choose_among(programs: CompiledPrograms, names: list[str]) -> Choice:
 
 
 def _by_graphs(programs: CompiledPrograms, names: list[str], calibration: Calibration) -> Predicted:
-    """Of the methods whose graphs are not too large; none where all are."""
+    """Predicted times of the methods whose graphs are not too large."""
     s, found = programs.structure, dict[str, tuple[float, float]]()
     limit = programs.limit if programs.requested == "auto" else None
     for name in names:
@@ -114,7 +114,7 @@ def _by_loops(s: Structure, names: list[str], calibration: Calibration) -> Choic
 
 
 def _choose_constrained(programs: CompiledPrograms, model: Model, names: list[str]) -> Choice:
-    """With constraints the graphs contain the solution for the multipliers: few candidates."""
+    """Choose for a model with constraints: graphs contain the solution for the multipliers, so that candidates are few."""
     made, found = dict[str, ConstrainedEquations](), dict[str, tuple[float, float]]()
     calibration = current()
     for name in names:
@@ -157,7 +157,7 @@ def applies(method: str, s: Structure) -> bool:
 
 
 def _key(programs: CompiledPrograms, names: list[str], calibration: Calibration) -> str:
-    """All that a choice depends on: candidates, the numbers of the tree, the text of kernels and programs, the calibration."""
+    """Digest of all that a choice depends on: candidates, numbers of the tree, text of kernels and programs, calibration."""
     h = hashlib.sha256(f"{calibration.key} {names} {programs.requested} {programs.limit} {_texts()}".encode())
     for x in (*programs.structure.tree, *programs.structure.joints):
         h.update(np.ascontiguousarray(x).tobytes())

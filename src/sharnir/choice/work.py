@@ -1,4 +1,4 @@
-"""What a method has to do for a model, in the few numbers its time depends on."""
+"""Work of a method for a model, in the few numbers its time depends on."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..model.structure import Structure
 from ..trace import Symbol, needed
 
 GRAPH = ("call", "operations", "divisions", "functions", "path", "room")
-"""Of straight-line code. `path`: the critical path, in cycles: a lower bound however much runs in parallel.
+"""Work of straight-line code. `path`: the critical path, in cycles: a lower bound however much runs in parallel.
 `room`: operations · log2(operations/1000): the cost of code that exceeds registers and the nearest caches."""
 
 LOOPS = ("call", "bodies", "motions", "axes", "pairs", "triples", "square", "cube")
-"""Of loops. `motions`: elementary ones, of all joints. `pairs`: of an axis with those on its way to the base; `triples`
+"""Work of loops. `motions`: elementary ones, of all joints. `pairs`: of an axis with those on its way to the base; `triples`
 likewise; `square`, `cube`: of the freedoms."""
 
 _CYCLES = {
@@ -29,7 +29,7 @@ _ARITHMETIC = {"add", "sub", "mul"}
 
 
 def of_graph(traced: TracedProgram) -> np.ndarray:
-    """GRAPH of a traced program."""
+    """The numbers `GRAPH` of a traced program."""
     nodes = traced.graph.nodes
     wanted = needed(traced.graph, [x for group in traced.outputs.values() for x in group if isinstance(x, Symbol)])
     ready: dict[int, int] = {}
@@ -49,7 +49,7 @@ def of_graph(traced: TracedProgram) -> np.ndarray:
 
 
 def of_loops(structure: Structure) -> np.ndarray:
-    """LOOPS of a tree."""
+    """The numbers `LOOPS` of a tree."""
     s = structure
     depth = [0.0] * (s.na + 1)  # axes on the way to the base, the axis itself among them; the last place: the base
     for a, above in enumerate(s.tree.above.tolist()):

@@ -3,47 +3,39 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
 
 from ..comparison.comparison import Comparison
 from ..comparison.run import BACKENDS, compare
-from ..io.load import load
 from ..programs.methods import METHODS
+from ..reporting.atomic_write import check_writable
+from ..reporting.pictures import check_picture
 from .inspect import PIPE_WIDTH
-from .parameters import set_values
-from .usage import INTERRUPTED, check_file, check_name, check_picture
+from .parameters import load_model, set_values
+from .usage import INTERRUPTED, check_name, check_usage, given
 
 
-def compare_file(
-    file: Path,
-    *,
-    floating: bool,
-    strict: bool,
-    packages: Sequence[Path],
-    names: Mapping[str, Sequence[str]],
-    files: Mapping[str, Path | None],
-    values: Sequence[str],
-    quiet: bool,
-    options: Mapping[str, Any],
-) -> None:
-    """`names`: of "methods" and "backends", commas allowed; `files`: "json", "html", "plot"; `options`: those of `compare`."""
-    chosen: dict[str, Any] = {
-        "methods": _names("--methods", names["methods"], METHODS),
-        "backends": _names("--backends", names["backends"], BACKENDS, old=("numba",)),
-    }
-    for option, path in files.items():
-        if path is not None:
-            (check_picture if option == "plot" else check_file)(f"--{option}", path)
+def command(options: Namespace) -> None:
+    methods = _names("--methods", options.methods, METHODS)
+    backends = _names("--backends", options.backends, BACKENDS, old=("numba",))
+    check_usage("--json", check_writable, options.json)
+    check_usage("--html", check_writable, options.html)
+    check_usage("--plot", check_picture, options.plot)
     try:
-        model = load(file, floating=floating, strict=strict, package_paths=packages)
-        parameters = set_values(model, values)
-        result = compare(model, **chosen, **options, parameters=parameters or None, progress=False if quiet else None)
+        model = load_model(options)
+        result = compare(
+            model,
+            methods,
+            backends,
+            **given(options, "states", "seed", "batch", "rounds", "budget", "cold", "graph_limit"),
+            parameters=set_values(model, options.set) or None,
+            progress=False if options.quiet else None,
+        )
     except KeyboardInterrupt:  # while the model was read
         print("sharnir: interrupted before the comparison began", file=sys.stderr)
         sys.exit(INTERRUPTED)
-    _report(result, files, quiet)
+    _report(result, options)
     if result.status == "interrupted":
         print("sharnir: interrupted; what was measured so far is shown", file=sys.stderr)
         sys.exit(INTERRUPTED)
@@ -58,21 +50,20 @@ def _names(option: str, words: Sequence[str], known: Iterable[str], old: Sequenc
     return names or None
 
 
-def _report(result: Comparison, files: Mapping[str, Path | None], quiet: bool) -> None:
-    if not quiet:
+def _report(result: Comparison, options: Namespace) -> None:
+    if not options.quiet:
         from rich.console import Console
 
         from ..comparison.table import WIDTH, show
 
         show(result, Console(highlight=False, width=None if sys.stdout.isatty() else max(WIDTH, PIPE_WIDTH)))
     timed = any(row.ok for row in result.rows)
-    for option, make in (("json", result.to_json), ("html", result.report), ("plot", result.plot)):
-        path = files.get(option)
+    for path, write in ((options.json, result.to_json), (options.html, result.report), (options.plot, result.plot)):
         if path is None:
             continue
-        if option == "plot" and not timed:
+        if path is options.plot and not timed:
             print(f"sharnir: no contender was timed, so {path} was not drawn", file=sys.stderr)
             continue
-        make(path)
-        if not quiet:
+        write(path)
+        if not options.quiet:
             print(f"written: {path}")

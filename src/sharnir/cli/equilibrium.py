@@ -3,68 +3,41 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from argparse import Namespace
 from typing import Any
 
 from ..analysis.equilibrium import BEST, equilibrium
 from ..analysis.equilibrium_result import Equilibrium
 from ..errors import EquilibriumError
-from ..io.load import load
-from ..model.model import Model
-from .parameters import set_values
-from .usage import UsageError, check_usage, named_values
+from .parameters import load_model, set_values
+from .usage import UsageError, check_usage, given, named_values
 
 
-def equilibrium_file(
-    file: Path,
-    *,
-    floating: bool,
-    strict: bool,
-    packages: Sequence[Path],
-    values: Sequence[str],
-    named: Mapping[str, Sequence[str]],
-    options: Mapping[str, Any],
-    stable: bool | None,
-    as_json: bool,
-) -> None:
-    """`values`: of parameters, as words name=value; `named`: "hold", "guess", "tau", "speed" as words joint=value; `options`:
-    "time", "starts", "seed"."""
-    given = {option: named_values(f"--{option}", words) for option, words in named.items()}
-    model = load(file, floating=floating, strict=strict, package_paths=packages)
-    parameters = set_values(model, values)
-    for option, numbers in given.items():
+def command(options: Namespace) -> None:
+    named = {option: named_values(option, getattr(options, option)) for option in ("hold", "guess", "tau", "speed")}
+    model = load_model(options)
+    parameters = set_values(model, options.set)
+    for option, numbers in named.items():
         check_usage(f"--{option}", model.coordinates if option in ("hold", "guess") else model.speeds, numbers)
-    for joint in given["hold"]:
+    for joint in named["hold"]:
         for option in ("guess", "speed"):
-            if joint in given[option]:
+            if joint in named[option]:
                 raise UsageError(f"--{option}", f"joint {joint!r} is held by --hold; leave one of the two out")
     try:
-        found = _found(model, given, options, stable, parameters)
+        found = equilibrium(
+            model,
+            {**named["guess"], **named["hold"]} or None,
+            tau=named["tau"],
+            speeds=named["speed"],
+            fixed=list(named["hold"]),
+            parameters=parameters or None,
+            stable=True if options.stable else False if options.nearest else None,
+            t=options.time,
+            **given(options, "starts", "seed"),
+        )
     except EquilibriumError as error:  # the command has no `error.result`
         raise EquilibriumError(str(error).removesuffix(BEST)) from None
-    print(json.dumps(_data(found), indent=1, ensure_ascii=False) if as_json else found.summary())
-
-
-def _found(
-    model: Model,
-    given: Mapping[str, Mapping[str, list[float]]],
-    options: Mapping[str, Any],
-    stable: bool | None,
-    parameters: Mapping[str, float],
-) -> Equilibrium:
-    guess = {**given["guess"], **given["hold"]}
-    return equilibrium(
-        model,
-        guess or None,
-        tau=given["tau"],
-        speeds=given["speed"],
-        fixed=list(given["hold"]),
-        parameters=parameters or None,
-        stable=stable,
-        t=options.get("time", 0.0),
-        **{name: options[name] for name in ("starts", "seed") if name in options},
-    )
+    print(json.dumps(_data(found), indent=1, ensure_ascii=False) if options.json else found.summary())
 
 
 def _data(found: Equilibrium) -> dict[str, Any]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from argparse import Namespace
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,13 @@ from rich.tree import Tree
 
 from ..equations.rows.constraint_table import table_of
 from ..errors import AssemblyError, SingularError
-from ..io.load import load
 from ..model.body import GROUND, Body
-from ..model.flexible import Shapes
 from ..model.joints.elastic import Elastic
 from ..model.mobility import counted_bodies, degrees_of_freedom
 from ..model.model import Model, PlacedJoint
 from ..model.substitution import numeric
 from ..reporting.formats import plural
+from .parameters import load_model
 
 PIPE_WIDTH = 240
 """Characters of a line where there is no terminal: long enough that none is broken."""
@@ -32,11 +30,11 @@ MOST_CUTS = 12
 """Joints that close loops, shown with the reason why they are the ones that are cut."""
 
 
-def inspect_file(file: Path, *, floating: bool, strict: bool, as_json: bool, packages: Sequence[Path]) -> None:
-    model = load(file, floating=floating, strict=strict, package_paths=packages)
+def command(options: Namespace) -> None:
+    model = load_model(options)
     report, model = model.import_report, numeric(model)  # parameters at their values
     model.import_report = report
-    if as_json:
+    if options.json:
         print(json.dumps(as_data(model), indent=2, allow_nan=False))
     else:
         show(model)
@@ -45,21 +43,20 @@ def inspect_file(file: Path, *, floating: bool, strict: bool, as_json: bool, pac
 # --- as data ----------------------------------------------------------------------------------------------------------------
 def as_data(model: Model) -> dict[str, Any]:
     """Everything `show` shows, and the positions of the frames, as plain data."""
-    moving = bool(model._bodies)
     report = model.import_report
     return {
         "name": model.name,
-        "nq": model.nq if moving else 0,
-        "nv": model.nv if moving else 0,
-        "mass": sum((b.mass for b in model._bodies), 0.0),
+        "nq": model.nq,
+        "nv": model.nv,
+        "mass": sum((b.mass for b in model.bodies), 0.0),
         "bodies": [
             {"name": b.name, "mass": b.mass, "com": list(b.com), "inertia": list(b.inertia), "joint": j.name}
             | ({} if b.flexible is None else {"flexible": _flexible_data(model, b)})
-            for b, j in (zip(model.bodies, model.joints, strict=True) if moving else ())
+            for b, j in zip(model.bodies, model.joints, strict=True)
             if not isinstance(j.type, Elastic)
         ],
-        "joints": [_joint_data(j) for j in model.joints] if moving else [],
-        "loops": [j.name for j in model.closing_joints] if moving else [],
+        "joints": [_joint_data(j) for j in model.joints],
+        "loops": [j.name for j in model.closing_joints],
         "cuts": model.cut_reasons,
         "parameters": dict(model.parameters),
         "frames": {name: {"body": body, "position": list(at.position)} for name, (body, at) in model.frames.items()},
@@ -82,22 +79,24 @@ def _joint_data(joint: PlacedJoint) -> dict[str, Any]:
 
 
 def _flexible_data(model: Model, body: Body) -> dict[str, Any]:
-    """What it is, its elastic coordinates, and its natural frequencies where the tree holds it and nothing else does."""
-    shapes = _shapes(model, body)
-    coordinates = [] if shapes is None else [f"{model._deformations[body.name]}.{name}" for name in shapes.names]
-    hertz = [] if shapes is None else (shapes.frequencies / (2 * np.pi)).tolist()
+    """Type of a flexible body, its elastic coordinates, and its natural frequencies where only the tree holds it."""
     flexible: Any = body.flexible
-    return {"type": flexible.tag, "coordinates": coordinates, "held_frequencies": hertz}
+    data: dict[str, Any] = {"type": flexible.tag, "coordinates": [], "held_frequencies": []}
+    deformation = model.structure.deformations.get(model.body_index(body.name) + 1)
+    if deformation is not None:  # it has modes
+        joint = next(j.name for j in elastic_joints(model) if j.parent == body.name)
+        data["coordinates"] = [f"{joint}.{name}" for name in deformation.shapes.names]
+        data["held_frequencies"] = (deformation.shapes.frequencies / (2 * np.pi)).tolist()
+    return data
 
 
-def _shapes(model: Model, body: Body) -> Shapes | None:
-    """None where it has no modes."""
-    found = model.structure.deformations.get(model.body_index(body.name) + 1)
-    return None if found is None else found.shapes
+def elastic_joints(model: Model) -> list[PlacedJoint]:
+    """Joints that deform flexible bodies, their parents."""
+    return [j for j in model.joints if isinstance(j.type, Elastic)]
 
 
 def _plain(x: Any) -> Any:
-    """JSON has no infinity."""
+    """A number as JSON can hold it, which has no infinity."""
     return x if abs(x) < float("inf") else str(x)
 
 
@@ -121,16 +120,15 @@ def show(model: Model) -> None:
 def _tree(model: Model) -> Tree:
     tree = Tree(f"[bold]{escape(model.name)}[/]: {GROUND}")
     branches = {GROUND: tree}
-    if model._bodies:
-        for joint, body, carrier in zip(model.joints, model.bodies, model.parents, strict=True):
-            if isinstance(joint.type, Elastic):  # said at the body it belongs to, which carries what hangs there
-                branches[body.name] = branches[joint.parent]
-                continue
-            above = branches[GROUND if carrier < 0 else model.bodies[carrier].name]
-            weight = f" {body.mass:.4g} kg" if body.mass or any(body.inertia) else " [yellow]no mass[/]"
-            branches[body.name] = above.add(f"[bold]{escape(body.name)}[/]{weight}  [dim]{escape(joint.words)}[/]")
-            if body.flexible is not None:
-                branches[body.name].add(f"[cyan]{escape(_flexible_words(model, body))}[/]")
+    for joint, body, carrier in zip(model.joints, model.bodies, model.parents, strict=True):
+        if isinstance(joint.type, Elastic):  # shown at the body it belongs to, which carries what hangs there
+            branches[body.name] = branches[joint.parent]
+            continue
+        above = branches[GROUND if carrier < 0 else model.bodies[carrier].name]
+        weight = f" {body.mass:.4g} kg" if body.mass or any(body.inertia) else " [yellow]no mass[/]"
+        branches[body.name] = above.add(f"[bold]{escape(body.name)}[/]{weight}  [dim]{escape(joint.words)}[/]")
+        if body.flexible is not None:
+            branches[body.name].add(f"[cyan]{escape(_flexible_words(model, body))}[/]")
     by_body: dict[str, list[str]] = {}
     for name, (body_name, _) in model.frames.items():
         by_body.setdefault(body_name, []).append(name)
@@ -151,11 +149,11 @@ def _flexible_words(model: Model, body: Body) -> str:
 
 
 def _summary(model: Model) -> str:
-    if not model._bodies:
+    if not model.bodies:
         return "nothing moves: every link is fixed to the ground (try --floating)"
     followers = sum(1 for j in model.joints if j.follows)
     parts = [
-        counted_bodies(len(model.bodies), len(model._deformations)), _freedoms(model),
+        counted_bodies(len(model.bodies), len(elastic_joints(model))), _freedoms(model),
         f"{sum(b.mass for b in model.bodies):.6g} kg", plural(len(model.frames), "frame"),
         *([f"couplings: {followers}"] if followers else []),
         *([f"loops: {len(model.closing_joints)}"] if model.closing_joints else []),
@@ -166,7 +164,7 @@ def _summary(model: Model) -> str:
 
 
 def _freedoms(model: Model) -> str:
-    """Of a mechanism with loops those at the assembled position nearest to the neutral one, where there is one."""
+    """Degrees of freedom; with closed loops, at the assembled position nearest to the neutral one, where there is one."""
     if not model.constraints:
         quaternions = f" ({plural(model.nq, 'coordinate')})" if model.nq != model.nv else ""
         return degrees_of_freedom(model.nv) + quaternions

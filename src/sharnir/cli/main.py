@@ -14,6 +14,7 @@ import re
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -41,17 +42,16 @@ class Parser(ArgumentParser):
 
 
 def parser() -> Parser:
-    """Of the namespace it makes, `call` runs the command, and `parser` is the parser of that command."""
+    """The parser of all commands. In its namespace `command` is the command's name, and `parser` the parser of that command."""
     out = Parser("sharnir", description="Dynamics of multibody systems.", allow_abbrev=False)
     out.add_argument("--version", action="version", version=f"sharnir {__version__}")
     commands = out.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for add, call in (
-        (add_inspect, inspect), (add_run, run), (add_equilibrium, equilibrium), (add_modes, modes),
-        (add_study, study), (add_calibrate, calibrate), (add_compare, compare), (add_view, view), (add_studio, studio),
-        (add_schema, schema),
+    for add in (
+        add_inspect, add_run, add_equilibrium, add_modes, add_study, add_calibrate, add_compare, add_view, add_studio, add_schema,
     ):  # fmt: skip
-        of_command = commands.add_parser(call.__name__, help=add.__doc__, description=add.__doc__, allow_abbrev=False)
-        of_command.set_defaults(call=call, parser=of_command)
+        name = add.__name__.removeprefix("add_")
+        of_command = commands.add_parser(name, help=add.__doc__, description=add.__doc__, allow_abbrev=False)
+        of_command.set_defaults(parser=of_command)
         add(of_command)
     return out
 
@@ -71,14 +71,6 @@ def add_inspect(p: Parser) -> None:
     """Show a model file: bodies, joints, freedoms, masses, and what the import did with each part of it."""
     add_file(p)
     p.flag("--json", what="print data instead of a tree")
-
-
-def inspect(options: Namespace) -> None:
-    from .inspect import inspect_file
-
-    inspect_file(
-        options.file, floating=options.floating, strict=options.strict, as_json=options.json, packages=options.package_path
-    )
 
 
 def add_run(p: Parser) -> None:
@@ -117,34 +109,6 @@ def add_run(p: Parser) -> None:
     p.flag("-q", "--quiet", what="no progress bar, no summary")
 
 
-SIMULATE_OPTIONS = ("duration", "t0", "method", "backend", "integrator", "rtol", "atol", "step", "max_step", "max_steps",
-               "max_seconds", "output", "limits", "stabilisation")  # fmt: skip
-
-
-def run(options: Namespace) -> None:
-    from .run import run_file
-
-    given = {name: getattr(options, name) for name in SIMULATE_OPTIONS if name in options}
-    run_file(
-        options.file,
-        floating=options.floating,
-        strict=options.strict,
-        packages=options.package_path,
-        output=options.numbers,
-        plot=options.plot,
-        page=options.animate,
-        quantities=options.quantity,
-        quiet=options.quiet,
-        states={"q0": options.q0, "v0": options.v0, "tau": options.tau},
-        initial=options.state,
-        values=options.set,
-        options=given
-        | ({"decay": options.decay} if options.decay else {})
-        | ({"fixed": [name for name in options.fixed if name]} if options.fixed else {})
-        | ({"nearest": True} if options.nearest else {}),
-    )
-
-
 def add_equilibrium(p: Parser) -> None:
     """Find where a model file rests under its forces, or moves steadily; say whether that is stable."""
     add_file(p)
@@ -153,29 +117,13 @@ def add_equilibrium(p: Parser) -> None:
     p.list_option("--guess", "where to search from: joint=value", metavar="JOINT=VALUE")
     p.list_option("--tau", "constant joint forces: joint=value", metavar="JOINT=VALUE")
     p.list_option("--speed", "of a joint driven at constant speed: joint=value", metavar="JOINT=VALUE")
-    p.option("--time", type=number, metavar="SECONDS", help="at which drives are where they are (default: 0)")
+    p.add_argument("--time", type=number, default=0.0, metavar="SECONDS", help="at which drives are where they are (default: 0)")
     p.option("--starts", type=at_least(1), metavar="NUMBER", help="positions to search from (default: 8)")
     p.option("--seed", type=at_least(0), metavar="NUMBER", help="of the random ones among them (default: 0)")
     kind = p.add_mutually_exclusive_group()
     kind.add_argument("--stable", action="store_true", help="only an equilibrium that is not unstable")
     kind.add_argument("--nearest", action="store_true", help="the nearest to the guess, of any kind")
     p.flag("--json", what="print data instead of a summary")
-
-
-def equilibrium(options: Namespace) -> None:
-    from .equilibrium import equilibrium_file
-
-    equilibrium_file(
-        options.file,
-        floating=options.floating,
-        strict=options.strict,
-        packages=options.package_path,
-        values=options.set,
-        named={"hold": options.hold, "guess": options.guess, "tau": options.tau, "speed": options.speed},
-        options={name: getattr(options, name) for name in ("time", "starts", "seed") if name in options},
-        stable=True if options.stable else False if options.nearest else None,
-        as_json=options.json,
-    )
 
 
 def add_modes(p: Parser) -> None:
@@ -189,23 +137,6 @@ def add_modes(p: Parser) -> None:
     p.flag("--equilibrium", what="where the model rests, searched from --at; joints with --speed are driven at it")
     p.flag("--json", what="print data instead of a table")
     p.add_argument("--plot", type=Path, metavar="FILE", help="draw eigenvalues and modes: .png, .svg, .pdf")
-
-
-def modes(options: Namespace) -> None:
-    from .modes import modes_of_file
-
-    modes_of_file(
-        options.file,
-        floating=options.floating,
-        strict=options.strict,
-        packages=options.package_path,
-        states={"at": options.at, "speed": options.speed, "tau": options.tau},
-        values=options.set,
-        time=options.time,
-        at_equilibrium=options.equilibrium,
-        as_json=options.json,
-        plot=options.plot,
-    )
 
 
 def add_study(p: Parser) -> None:
@@ -225,28 +156,10 @@ def add_study(p: Parser) -> None:
     p.flag("-q", "--quiet", what="no progress bar, no summary")
 
 
-def study(options: Namespace) -> None:
-    from .study import study_file
-
-    study_file(
-        options.file,
-        **{name: getattr(options, name, None) for name in ("scheduler", "store", "workers", "seed", "runs")},
-        processes=options.processes,
-        files={"output": options.output, "page": options.page, "plot": options.plot},
-        quiet=options.quiet,
-    )
-
-
 def add_calibrate(p: Parser) -> None:
     """Measure what operations cost on this machine, for method=auto to choose by. Takes a minute or two on an idle machine."""
     p.flag("--shipped", what="go back to the shipped calibration")
     p.flag("-q", "--quiet", what="no progress bar")
-
-
-def calibrate(options: Namespace) -> None:
-    from .calibrate import calibrate_machine
-
-    calibrate_machine(options.shipped, options.quiet)
 
 
 def add_compare(p: Parser) -> None:
@@ -266,27 +179,6 @@ def add_compare(p: Parser) -> None:
     p.add_argument("--html", type=Path, metavar="FILE", help="write a page that opens offline")
     p.add_argument("--plot", type=Path, metavar="FILE", help="draw it: .png, .svg, .pdf")
     p.flag("-q", "--quiet", what="no progress bar, no table")
-
-
-COMPARE_OPTIONS = ("states", "seed", "batch", "rounds", "budget", "cold", "graph_limit")
-
-
-def compare(options: Namespace) -> None:
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")  # one thread for all; before numpy is imported
-    from .compare import compare_file
-
-    compare_file(
-        options.file,
-        floating=options.floating,
-        strict=options.strict,
-        packages=options.package_path,
-        names={"methods": options.methods, "backends": options.backends},
-        files={"json": options.json, "html": options.html, "plot": options.plot},
-        values=options.set,
-        quiet=options.quiet,
-        options={name: getattr(options, name) for name in COMPARE_OPTIONS if name in options},
-    )
 
 
 def add_server(p: Parser) -> None:
@@ -309,22 +201,6 @@ def add_view(p: Parser) -> None:
     add_server(p)
 
 
-def view(options: Namespace) -> None:
-    from .view import view_files
-
-    view_files(
-        options.files,
-        reading={"floating": options.floating, "strict": options.strict, "package_paths": options.package_path},
-        q0=options.q0,
-        values=options.set,
-        show=options.show,
-        plots=options.quantity,
-        host=options.host,
-        port=getattr(options, "port", None),
-        open_browser=not options.no_browser,
-    )
-
-
 def add_studio(p: Parser) -> None:
     """Open a page to load, edit, run, watch and compare models of a folder. Ctrl-C ends it."""
     p.add_argument("file", type=Path, nargs="?", metavar="FILE", help="a model or a result to begin with")
@@ -332,21 +208,21 @@ def add_studio(p: Parser) -> None:
     add_server(p)
 
 
-def studio(options: Namespace) -> None:
-    from .studio import run_studio
-
-    where = {"host": options.host, "port": getattr(options, "port", None)}
-    run_studio(options.file, options.folder, where, open_browser=not options.no_browser)
-
-
 def add_schema(p: Parser) -> None:
     """Print the JSON schema of the native format, for editors (docs/native_format.md)."""
 
 
-def schema(options: Namespace) -> None:
-    from ..io.native.schema import schema_text
+def run_command(options: Namespace) -> None:
+    """Import the module of a command and call its `command`."""
+    if options.command == "compare":
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+            os.environ.setdefault(name, "1")  # one thread for all; before numpy is imported
+    if options.command == "schema":
+        from ..io.native.schema import schema_text
 
-    print(schema_text(), end="")
+        print(schema_text(), end="")
+    else:
+        import_module(f".{options.command}", __package__).command(options)
 
 
 def main() -> None:
@@ -361,11 +237,11 @@ def main() -> None:
 
 
 def _code() -> int:
-    """Run the command; its exit code."""
+    """Run the command; returns its exit code."""
     try:
         options = parse(sys.argv[1:])
         try:
-            options.call(options)
+            run_command(options)
         except UsageError as error:
             options.parser.error(str(error))
     except SystemExit as end:
@@ -395,7 +271,7 @@ def parse(words: Sequence[str]) -> Namespace:
 
 
 def _joined(words: Sequence[str]) -> list[str]:
-    """`--duration -1e-3` as `--duration=-1e-3`: argparse mistakes such numbers for options."""
+    """Write `--duration -1e-3` as `--duration=-1e-3`: argparse mistakes such numbers for options."""
     out: list[str] = []
     for word in words:
         if out and out[-1].startswith("--") and "=" not in out[-1] and word.startswith("-") and _is_number(word):

@@ -5,61 +5,44 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from argparse import Namespace
 from typing import Any
 
 from ..analysis.equilibrium import equilibrium
 from ..analysis.linear_system import LinearSystem
 from ..analysis.linearize import linearize
 from ..errors import LinearizationWarning
-from ..io.load import load
+from ..reporting.pictures import check_picture
 from ..types import State
-from .parameters import set_values
-from .usage import check_picture, check_usage, named_values
+from .parameters import load_model, set_values
+from .usage import check_usage, named_values
 
 
-def modes_of_file(
-    file: Path,
-    *,
-    floating: bool,
-    strict: bool,
-    packages: Sequence[Path],
-    states: Mapping[str, Sequence[str]],
-    values: Sequence[str],
-    time: float,
-    at_equilibrium: bool,
-    as_json: bool,
-    plot: Path | None,
-) -> None:
-    """`states`: "at", "speed", "tau" as words joint=value; `values`: of parameters, as words name=value.
-
-    `at_equilibrium`: where the model rests, searched from `at`.
-    """
-    if plot is not None:
-        check_picture("--plot", plot)
-    given = {name: named_values(f"--{name}", words) for name, words in states.items()}
-    model = load(file, floating=floating, strict=strict, package_paths=packages)
-    if parameters := set_values(model, values):
+def command(options: Namespace) -> None:
+    plot = options.plot
+    check_usage("--plot", check_picture, plot)
+    named = {name: named_values(name, getattr(options, name)) for name in ("at", "speed", "tau")}
+    model = load_model(options)
+    if parameters := set_values(model, options.set):
         model = model.with_parameters(parameters)
-    for name, numbers in given.items():
+    for name, numbers in named.items():
         check_usage(f"--{name}", model.coordinates if name == "at" else model.speeds, numbers)
     q: State
     v: State
     tau: State
-    q, v, tau = (given[name] or None for name in ("at", "speed", "tau"))
-    if at_equilibrium:
-        found = equilibrium(model, q, tau=tau, speeds=v, t=time)
+    q, v, tau = (numbers or None for numbers in named.values())
+    if options.equilibrium:
+        found = equilibrium(model, q, tau=tau, speeds=v, t=options.time)
         q, v, tau = found.q, found.v, found.tau
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LinearizationWarning)
-        system = linearize(model, q, v, time, tau=tau)
+        system = linearize(model, q, v, options.time, tau=tau)
     for warning in caught:
         print(f"sharnir: warning: {warning.message}", file=sys.stderr)
-    print(json.dumps(as_data(system), indent=2, allow_nan=False) if as_json else system.summary())
+    print(json.dumps(as_data(system), indent=2, allow_nan=False) if options.json else system.summary())
     if plot is not None:
         system.plot_modes(plot)
-        print(f"written: {plot}", file=sys.stderr if as_json else sys.stdout)
+        print(f"written: {plot}", file=sys.stderr if options.json else sys.stdout)
 
 
 def as_data(system: LinearSystem) -> dict[str, Any]:

@@ -1,15 +1,21 @@
-"""The option --set: values of parameters, and of numbers of the model by their paths; --state: initial values of states."""
+"""The model of a command, and its options --set, values of parameters and numbers by their paths, and --state, initial states."""
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Sequence
 
 from ..errors import NOT_A_NUMBER
+from ..io.load import load
 from ..model.model import Model
 from .usage import UsageError, check_usage
 
 OPTION = "--set"
 STATE = "--state"
+
+
+def load_model(options: Namespace) -> Model:
+    return load(options.file, floating=options.floating, strict=options.strict, package_paths=options.package_path)
 
 
 def set_values(model: Model, words: Sequence[str]) -> dict[str, float]:

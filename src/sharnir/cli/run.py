@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from ..equations.assembly.fixed_coordinates import held_coordinates
-from ..equations.motion.stabilisation import CHOICES, DECAYING
+from ..equations.motion.stabilisation import DECAYING
 from ..errors import SaveError, SimulationError
 from ..integrate.methods import INTEGRATORS
 from ..integrate.methods import integrator as integrator_named
 from ..integrate.trajectory import LIMITED
-from ..io.load import load
+from ..model.element import described
 from ..model.model import Model
-from ..model.settings import overridden
+from ..model.settings import SimulationSettings, overridden
+from ..model.values import Choice
 from ..programs.methods import METHODS
 from ..simulation.results.plots import check_plot_file
 from ..simulation.results.quantities import understood
@@ -26,52 +27,35 @@ from ..simulation.run.checks import MAX_TIMES
 from ..simulation.run.simulate import simulate
 from ..solvers.formulation import BACKENDS
 from ..viewer.page.write import check_page_file
-from .parameters import initial_states, set_values
+from .parameters import initial_states, load_model, set_values
 from .usage import INTERRUPTED, UsageError, check_name, check_usage, named_values
 
-NAMES = {
+SETTINGS = {one.name: one.kind for one in described(SimulationSettings)}
+NAMES = {name: kind.words for name, kind in SETTINGS.items() if isinstance(kind, Choice)} | {
     "method": ("auto", *METHODS),
     "backend": BACKENDS,
-    "integrator": INTEGRATORS,
-    "limits": ("ignore", "stop", "error"),
-    "stabilisation": CHOICES,
+    "integrator": tuple(INTEGRATORS),
 }
 """Options that take a name, and the names."""
 OLD_BACKEND = "numba"
 """A name of the first version, still accepted with a warning."""
+BY_JOINT = ("q0", "v0", "tau")
+"""Options that are words joint=value."""
 
 
-def run_file(
-    file: Path,
-    *,
-    floating: bool,
-    strict: bool,
-    packages: Sequence[Path],
-    output: Path | None,
-    plot: Path | None,
-    page: Path | None,
-    quantities: Sequence[str],
-    quiet: bool,
-    states: Mapping[str, Sequence[str]],
-    initial: Sequence[str] = (),
-    values: Sequence[str],
-    options: Mapping[str, Any],
-) -> None:
-    """`states`: "q0", "v0", "tau" as words joint=value; `initial`: of states of forces, `values`: of parameters, both as words
-    name=value; `quantities`: what to plot, by the names of `Result.plot`; `options`: those of `simulate`, which override the
-    file's settings."""
+def command(options: Namespace) -> None:
     doing = "reading the model"
     try:
-        _check_options(options, output, plot, page, quantities)
-        model = load(file, floating=floating, strict=strict, package_paths=packages)
-        for text in quantities:
+        settings = _settings(options)
+        model = load_model(options)
+        for text in options.quantity:
             check_usage("--quantity", partial(understood, model), text)
-        parameters = set_values(model, values)
-        arguments = _arguments(model, states, options) | ({"parameters": parameters} if parameters else {})
-        if initial:
-            arguments["states"] = {**arguments.get("states", {}), **initial_states(model, initial)}
+        parameters = set_values(model, options.set)
+        arguments = _arguments(model, options, settings) | ({"parameters": parameters} if parameters else {})
+        if options.state:
+            arguments["states"] = {**arguments.get("states", {}), **initial_states(model, options.state)}
         doing = "compiling"
-        result, failure, written = _simulated(model, arguments, output, quiet)
+        result, failure, written = _simulated(model, arguments, options)
     except KeyboardInterrupt as error:  # from the first step on, Ctrl-C ends the run and leaves a result, until that is written
         nothing = [f"while {doing}; nothing was computed, nothing written"]
         print("sharnir: interrupted", *getattr(error, "__notes__", nothing), file=sys.stderr)
@@ -79,44 +63,45 @@ def run_file(
     interrupted = result.status == "interrupted"
     if result.status in LIMITED:
         print(f"sharnir: {result.message}", file=sys.stderr, flush=True)
-    _report(result, output if written else None, plot, page, quantities, quiet)
+    _report(result, options, written)
     if failure:
         print(f"sharnir: {failure}", file=sys.stderr)
     if failure or result.status in LIMITED:
         sys.exit(INTERRUPTED if interrupted else 1)
 
 
-def _check_options(
-    options: Mapping[str, Any], output: Path | None, plot: Path | None, page: Path | None, quantities: Sequence[str]
-) -> None:
-    """What can be checked without the model."""
+def _settings(options: Namespace) -> dict[str, Any]:
+    """Options of `simulate`, all options checked as far as that is possible without the model."""
+    out = {name: x for name, x in vars(options).items() if name in SETTINGS and name not in BY_JOINT and x != []}
+    if options.fixed:
+        out["fixed"] = [name for name in options.fixed if name]
+    if options.nearest:
+        out["nearest"] = True
     for option, names in NAMES.items():
-        if option in options and (option, options[option]) != ("backend", OLD_BACKEND):
-            check_name(f"--{option}", options[option], names)
-    if output is not None:
-        check_usage("--output", check_result_file, output)
-    if plot is not None:
-        check_usage("--plot", check_plot_file, plot)
-    if page is not None:
-        check_usage("--animate", check_page_file, page)
-    if quantities and plot is None and page is None:
+        if option in out and (option, out[option]) != ("backend", OLD_BACKEND):
+            check_name(f"--{option}", out[option], names)
+    check_usage("--output", check_result_file, options.numbers)
+    check_usage("--plot", check_plot_file, options.plot)
+    check_usage("--animate", check_page_file, options.animate)
+    if options.quantity and options.plot is None and options.animate is None:
         raise UsageError("--quantity", "it says what to draw: add --plot FILE or --animate FILE")
+    return out
 
 
-def _arguments(model: Model, states: Mapping[str, Sequence[str]], options: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(model: Model, options: Namespace, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of the file, overridden by the options."""
-    named = {name: named_values(f"--{name}", words) for name, words in states.items() if words}
+    named = {name: named_values(name, words) for name in BY_JOINT if (words := getattr(options, name))}
     for name, given in named.items():
         check_usage(f"--{name}", model.coordinates if name == "q0" else model.speeds, given)
-    arguments = overridden(model.simulation, {**options, **named})
+    arguments = overridden(model.simulation, {**settings, **named})
     if "duration" not in arguments:
         raise UsageError("--duration", "the file has no simulation settings: give --duration SECONDS")
-    _check_combinations(model, options, arguments)
+    _check_combinations(model, settings, arguments)
     return arguments
 
 
 def _check_combinations(model: Model, options: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
-    """Options that do not go with each other, or with the model."""
+    """Refuse options that do not go with each other, or with the model."""
     integrator = integrator_named(arguments.get("integrator", "auto"))
     if integrator.adaptive and "step" in options:
         raise UsageError("--step", f"{integrator.name!r} is adaptive: give --rtol, --atol or --max-step instead")
@@ -132,23 +117,22 @@ def _check_combinations(model: Model, options: Mapping[str, Any], arguments: Map
         raise UsageError("--decay", f"it goes with --stabilisation {' or '.join(DECAYING)}; add that, or leave it out")
 
 
-def _simulated(model: Model, arguments: dict[str, Any], output: Path | None, quiet: bool) -> tuple[Result, str, bool]:
-    """The motion, what went wrong where something did, and whether the motion is in its file."""
+def _simulated(model: Model, arguments: dict[str, Any], options: Namespace) -> tuple[Result, str, bool]:
+    """The motion, a message where something went wrong, and whether the motion is in its file."""
     try:
-        return simulate(model, progress=False if quiet else None, save=output, **arguments), "", True
+        return simulate(model, progress=False if options.quiet else None, save=options.numbers, **arguments), "", True
     except (SimulationError, SaveError) as error:
         return error.result, str(error).rpartition(". The motion ")[0], not isinstance(error, SaveError)
 
 
-def _report(
-    result: Result, output: Path | None, plot: Path | None, page: Path | None, quantities: Sequence[str], quiet: bool
-) -> None:
-    if not quiet:
+def _report(result: Result, options: Namespace, written: bool) -> None:
+    """Print the summary and draw; `written`: whether the motion is in its file."""
+    if not options.quiet:
         print(result.summary())
-    if plot is not None:
-        result.plot(*quantities, path=plot)
-    if page is not None:
-        result.animate(page, plots=quantities, progress=False if quiet else None)
-    for path in (output, plot, page):
-        if path is not None and not quiet:
+    if options.plot is not None:
+        result.plot(*options.quantity, path=options.plot)
+    if options.animate is not None:
+        result.animate(options.animate, plots=options.quantity, progress=False if options.quiet else None)
+    for path in (options.numbers if written else None, options.plot, options.animate):
+        if path is not None and not options.quiet:
             print(f"written: {path}")

@@ -1,4 +1,4 @@
-"""Standard output and error of a command: readable in any encoding, and no traceback where nobody reads or a disk is full."""
+"""Standard output and error of a command: readable in any encoding, no traceback where the reader left or a disk is full."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ PLAIN = {
     "∂": "d", "Σ": "sum", "∫": "integral of ", "─": "-", "│": "|", "█": "#", "•": "*",
     "\ufeff": "", "“": '"', "”": '"', "‘": "'", "’": "'",
 }  # fmt: skip
-"""What is written in ASCII in another way; Greek letters are spelled, accents dropped."""
+"""Characters with a spelling of their own in ASCII; Greek letters are spelled out, accents dropped."""
 
 
 def plain(text: str) -> str:
-    """In ASCII."""
+    """The text in ASCII."""
     return "".join(x if x.isascii() else PLAIN[x] if x in PLAIN else _spelled(x) for x in text)
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from argparse import Namespace
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..errors import SharnirError, StateError, StudyError
-from ..reporting.atomic_write import check_suffix
+from ..errors import SharnirError, StudyError
+from ..reporting.atomic_write import check_suffix, check_writable
 from ..reporting.formats import count, duration, figures
+from ..reporting.pictures import check_picture
 from ..simulation.results.storage import check_result_file
+from ..studies.design.designs import ArgumentError
 from ..studies.design.file import read_study
 from ..studies.export import write_csv, write_netcdf
 from ..studies.pictures.captions import runs as in_words
@@ -20,75 +22,56 @@ from ..studies.pictures.page import SUFFIXES
 from ..studies.pictures.plot_study import plot_study
 from ..studies.study import open_study, study
 from ..studies.summary import Counts, counted, summary
-from .usage import INTERRUPTED, UsageError, check_file, check_picture, check_usage
+from .usage import INTERRUPTED, UsageError, check_usage, given
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
 
-def study_file(
-    file: Path,
-    *,
-    scheduler: str | None,
-    store: Path | None,
-    workers: int | None,
-    processes: bool,
-    seed: int | None,
-    runs: int | None,
-    files: Mapping[str, Path | None],
-    quiet: bool,
-) -> None:
-    """`store`, `seed`, `runs`: in place of those of the file; `files`: "output", "page", "plot"."""
-    if scheduler is not None and (processes or workers is not None):
-        option = "--processes" if processes else "--workers"
+def command(options: Namespace) -> None:
+    client, workers, output = (getattr(options, name, None) for name in ("scheduler", "workers", "output"))
+    if client is not None and (options.processes or workers is not None):
+        option = "--processes" if options.processes else "--workers"
         raise UsageError(option, "the cluster of --scheduler has workers of its own; leave one of them out")
-    _check_files(files)
-    ds, kept, failure = None, store, ""
+    check_usage("--output", check_result_file, output)
+    check_usage("--page", check_writable, options.page)
+    check_usage("--page", lambda path: check_suffix(path, SUFFIXES), options.page)
+    check_usage("--plot", check_picture, options.plot)
+    ds, kept, failure = None, getattr(options, "store", None), ""
     try:
-        described = read_study(file)
-        if runs is not None and described.lists_runs:
-            raise UsageError("--runs", f"{file} lists its runs one by one: there is nothing to draw; leave it out")
-        arguments = described.arguments(runs, seed)
-        if store is not None:
-            arguments["store"] = store
+        described = read_study(options.file)
+        if "runs" in options and described.lists_runs:
+            raise UsageError("--runs", f"{options.file} lists its runs one by one: there is nothing to draw; leave it out")
+        arguments = described.arguments(**given(options, "runs", "seed")) | given(options, "store")
         kept = arguments["store"]
-        if kept is not None and files["output"] is not None and kept.resolve() == files["output"].resolve():
+        if kept is not None and output is not None and kept.resolve() == output.resolve():
             raise UsageError("--output", f"{kept} is the store already; leave it out")
         before, begun = _there_already(kept), perf_counter()
-        options: dict[str, Any] = {"client": scheduler, "workers": workers, "processes": processes}
-        ds = study(**arguments, **options, progress=False if quiet else None)
+        progress = False if options.quiet else None
+        ds = study(**arguments, client=client, workers=workers, processes=options.processes, progress=progress)
     except KeyboardInterrupt:  # before the first run, or after the last while its results were written
         print(f"sharnir: interrupted; {_again(kept)}", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except StudyError as error:
         ds, failure = error.result, str(error)
-    except StateError as error:
-        raise StateError(_by_options(str(error))) from None
+    except ArgumentError as error:
+        if error.path != ("client",):
+            raise
+        raise error.renamed("--scheduler") from None
     n, seconds = counted(ds), perf_counter() - begun
-    if not quiet:
+    if not options.quiet:
         print(summary(ds))
         print(_pace(n, before, seconds))
         if kept is not None:
             print(f"results: {kept} (sharnir.open_study reads them)")
-    _write(ds, n, files, quiet)
+    _write(ds, n, options)
     _end(ds, n, kept, failure)
 
 
-def _check_files(files: Mapping[str, Path | None]) -> None:
-    output, page, plot = (files[name] for name in ("output", "page", "plot"))
-    if output is not None:
-        check_usage("--output", check_result_file, output)
-    if page is not None:
-        check_file("--page", page)
-        check_usage("--page", lambda path: check_suffix(path, SUFFIXES), page)
-    if plot is not None:
-        check_picture("--plot", plot)
-
-
 def _there_already(store: Path | None) -> int:
-    """Runs that an earlier call has made."""
+    """Number of runs that an earlier call has made."""
     if store is not None:
-        with suppress(SharnirError, OSError), open_study(store) as found:  # of a store that is none of ours `study` says so
+        with suppress(SharnirError, OSError), open_study(store) as found:  # `study` reports a store that is none of ours
             return counted(found).done
     return 0
 
@@ -101,27 +84,22 @@ def _pace(n: Counts, before: int, seconds: float) -> str:
     return f"{in_words(new)} in {duration(seconds)}, {figures(new / seconds)} a second{there}"
 
 
-def _by_options(message: str) -> str:
-    """An error of `study` in the words of the command line."""
-    return message.replace("client: ", "--scheduler: ", 1).replace("`client`", "--scheduler")
-
-
 def _again(store: Path | None) -> str:
     if store is None:
         return "the same command begins anew; with a store (--store FOLDER) it would go on"
     return "the same command goes on where it was"
 
 
-def _write(ds: Dataset, n: Counts, files: Mapping[str, Path | None], quiet: bool) -> None:
-    for name, path in files.items():
+def _write(ds: Dataset, n: Counts, options: Namespace) -> None:
+    for path in (options.output, options.page, options.plot):
         if path is None:
             continue
-        if not n.done or (name == "plot" and n.failed == n.done):
+        if not n.done or (path is options.plot and n.failed == n.done):
             what = "no run was done" if not n.done else "all runs failed"
             print(f"sharnir: {what}, so {path} was not written", file=sys.stderr)
             continue
         left_out: list[str] = []
-        if name != "output":
+        if path is not options.output:
             plot_study(ds, path)
         elif path.suffix.lower() == ".csv":
             left_out = write_csv(ds, path)
@@ -129,12 +107,12 @@ def _write(ds: Dataset, n: Counts, files: Mapping[str, Path | None], quiet: bool
             write_netcdf(ds, path)
         if left_out:
             print(f"sharnir: {', '.join(left_out)}: too many numbers per run for a table; write a .nc file", file=sys.stderr)
-        if not quiet:
+        if not options.quiet:
             print(f"written: {path}")
 
 
 def _end(ds: Dataset, n: Counts, store: Path | None, failure: str) -> None:
-    """The exit code, and why it is not zero."""
+    """Exit, with a reason where the code is not zero."""
     if failure:
         print(f"sharnir: {failure}", file=sys.stderr)
         sys.exit(1)

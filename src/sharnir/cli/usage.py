@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterable, Sequence
 from math import inf, isfinite
-from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..errors import SharnirError, unknown
 
@@ -62,7 +61,7 @@ def at_least(least: float, kind: Callable[[str], float] = whole) -> Callable[[st
 
 # --- usage
 INTERRUPTED = 130
-"""What a shell expects of a program that Ctrl-C ended."""
+"""Exit code that a shell expects of a program that Ctrl-C ended."""
 
 Value = TypeVar("Value")
 
@@ -74,10 +73,16 @@ class UsageError(Exception):
         super().__init__(f"argument {option}: {problem}")
 
 
-def check_usage(option: str, check: Callable[[Value], object], value: Value) -> None:
-    """Report what `check` raises as an error of this option."""
+def given(options: Namespace, *names: str) -> dict[str, Any]:
+    """Options that are on the command line, by name."""
+    return {name: getattr(options, name) for name in names if name in options}
+
+
+def check_usage(option: str, check: Callable[[Value], object], value: Value | None) -> None:
+    """Report what `check` raises as an error of this option; None: it is not given."""
     try:
-        check(value)
+        if value is not None:
+            check(value)
     except SharnirError as error:
         raise UsageError(option, str(error)) from None
 
@@ -88,22 +93,8 @@ def check_name(option: str, name: str, names: Iterable[str]) -> None:
         raise UsageError(option, unknown(repr(name), name, names, "choices"))
 
 
-def check_file(option: str, path: Path) -> None:
-    """Whether it can be written."""
-    from ..simulation.results.storage import check_writable  # imports numpy, which help does without
-
-    check_usage(option, check_writable, path)
-
-
-def check_picture(option: str, path: Path) -> None:
-    from ..reporting.pictures import check_picture_suffix
-
-    check_file(option, path)
-    check_usage(option, check_picture_suffix, path)
-
-
 def named_values(option: str, words: Sequence[str]) -> dict[str, list[float]]:
-    """{joint: numbers} from joint=1 or joint=1,0,0,0."""
+    """{joint: numbers} from words joint=1 or joint=1,0,0,0 of an option."""
     out = {}
     for word in words:
         joint, equals, text = word.rpartition("=")
@@ -112,5 +103,5 @@ def named_values(option: str, words: Sequence[str]) -> dict[str, list[float]]:
         except ValueError:
             equals = ""
         if not equals or not joint or not all(map(isfinite, out[joint])):
-            raise UsageError(option, f"expected joint=number or joint=number,number,…; got {word!r}")
+            raise UsageError(f"--{option}", f"expected joint=number or joint=number,number,…; got {word!r}")
     return out

@@ -1,4 +1,4 @@
-"""What the charts of a comparison show, described once; `page_charts.py` draws it for the page, `plot.py` as a picture.
+"""Charts of a comparison as data; `report.py` draws them for the page, `plot.py` as a picture.
 
 Nothing that comes from the model gets in here: plotly reads its texts as a kind of HTML.
 """
@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import floor, log10
+from math import log10
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..reporting import pictures
 from ..reporting.formats import count, duration, error
 
 if TYPE_CHECKING:
@@ -37,11 +38,11 @@ class Point(NamedTuple):
     row: Row
     x: float
     text: str
-    """What is shown where the pointer rests."""
+    """Text shown where the pointer rests."""
     upper: float | None = None
     """End of the error bar, which begins at x."""
     y: float | None = None
-    """None: on the line of the row."""
+    """Height of the point; None: on the line of the row."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Chart:
 
 
 def charts(rows: Sequence[Row]) -> dict[str, Chart]:
-    """By name, those for which there are numbers."""
+    """Charts by name, those for which there are numbers."""
     timed = [row for row in rows if row.ok and row.single]
     found = {
         "single": _times(timed, "single", "Time of one state", "From the fastest sample (mark) to the third quartile (line)."),
@@ -116,7 +117,7 @@ def _operations(rows: Sequence[Row]) -> Chart:
 
 
 def _time_over_operations(rows: Sequence[Row]) -> Chart:
-    """Over the operations that are carried out: as compiled in straight-line code, as written elsewhere."""
+    """Time over the operations that are carried out: as compiled in straight-line code, as written elsewhere."""
     series = []
     for backend, mine in _by_backend(row for row in rows if row.batch).items():
         counted = [(row, n) for row in mine if (n := row.operations("compiled" if backend == "llvm" else "written"))]
@@ -133,17 +134,11 @@ def _time_over_operations(rows: Sequence[Row]) -> Chart:
 
 
 STEPS = ((1,), (1, 2, 5), (1, 1.2, 1.5, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8))
-"""Where ticks may be within a decade, from coarse to fine; the last has two at least within a factor of 1.5."""
+"""Places of ticks within a decade, from coarse to fine; the last has two at least within a factor of 1.5."""
 
 
 def log_ticks(values: Iterable[float]) -> tuple[tuple[float, float], list[float]]:
     """Ends of a logarithmic axis (as powers of ten) with some room, and ticks: three or more where the axis is long enough."""
     logs = [log10(x) for x in values]
     low, high = min(logs) - 0.1, max(logs) + 0.1
-    ticks: list[float] = []
-    for steps in STEPS:
-        ticks = [s * 10.0**k for k in range(floor(low), floor(high) + 1) for s in steps]
-        ticks = [x for x in ticks if low <= log10(x) <= high]
-        if len(ticks) >= 3:
-            break
-    return (low, high), ticks
+    return (low, high), pictures.log_ticks(10.0**low, 10.0**high, STEPS)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from ..errors import FormatError, MethodError, brief, known
 from ..model.model import Model
 from ..model.references import is_name_in
-from ..reporting.atomic_write import file_path, whole_file
-from ..simulation.results.storage import check_writable
+from ..reporting.atomic_write import atomic_write, check_writable, file_path
 from .row import Row
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ class Facts(TypedDict):
     couplings: int
     forces: int
     joints: dict[str, int]
-    """How many of each type, the most frequent first."""
+    """Numbers of joints by type, the most frequent first."""
 
 
 class Settings(TypedDict):
@@ -56,7 +55,7 @@ class Settings(TypedDict):
 
 @dataclass
 class Comparison:
-    """What `sharnir.compare` returns: print it, or use `best`, `rows`, `plot()`, `report("page.html")`."""
+    """Result of `sharnir.compare`: print it, or use `best`, `rows`, `plot()`, `report("page.html")`."""
 
     model: Facts
     machine: dict[str, str]
@@ -78,7 +77,7 @@ class Comparison:
 
     @property
     def best_batch(self) -> Row | None:
-        """The same for batches."""
+        """The fastest for batches, among the same."""
         return self.fastest("batch")
 
     @property
@@ -88,7 +87,7 @@ class Comparison:
 
     @property
     def disagreement(self) -> float | None:
-        """The largest of all rows."""
+        """The largest disagreement of all rows."""
         return max((row.disagreement for row in self.rows if row.disagreement is not None), default=None)
 
     def fastest(self, kind: str) -> Row | None:
@@ -114,7 +113,7 @@ class Comparison:
         raise MethodError(f"no row {brief(method)} on {brief(backend)}; the rows are {known(r.label for r in self.rows)}")
 
     def rank(self) -> None:
-        """Timed rows by the time of one state, the others after them in their order."""
+        """Sort timed rows by the time of one state, the others after them in their order."""
         self.rows.sort(key=lambda row: row.single.least if row.ok and row.single else float("inf"))
 
     # --- as text, picture, page, data ---------------------------------------------------------------------------------------
@@ -151,7 +150,7 @@ class Comparison:
     def to_json(self, path: str | PathLike[str]) -> Path:
         check_writable(path)
         text = json.dumps(self.as_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-        with whole_file(path) as part:
+        with atomic_write(path) as part:
             part.write_text(text + "\n", encoding="utf-8")
         return file_path(path)
 

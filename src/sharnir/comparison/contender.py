@@ -24,7 +24,7 @@ from .row import FAILED, NOT_APPLICABLE, OK, TOO_LARGE, Row
 from .states import States
 
 SAMPLE = 0.01
-"""Seconds of a sample; at least one evaluation."""
+"""Seconds of a sample, which is one evaluation at least."""
 MAX_SECONDS = 1.5
 """Seconds after which no more samples are taken of a contender whose evaluation is slow."""
 BATCH_SECONDS = 0.02
@@ -42,7 +42,7 @@ Evaluation = Callable[..., np.ndarray]
 
 @dataclass
 class ComparisonContext:
-    """What all contenders have in common."""
+    """Everything that all contenders have in common."""
 
     oracle: Oracle
     motion: States
@@ -65,7 +65,7 @@ class Contender:
 
     @property
     def is_form(self) -> bool:
-        """Solved by SciPy or NumPy: none of our backends is involved."""
+        """Whether SciPy or NumPy solves it: none of our backends is involved."""
         return self.row.backend in ("sparse", "dense")
 
     def prepare(self, context: ComparisonContext) -> None:
@@ -137,7 +137,7 @@ class Contender:
             row.compiled = cost.compiled_count(d, self.method, context.graph_limit)
 
     def _disagreement(self, evaluate: Evaluation, context: ComparisonContext) -> float:
-        """The largest over the states, evaluated one by one and, since that is other code, as a batch."""
+        """Largest disagreement over the states, evaluated one by one and, since that is other code, as a batch."""
         row, states = self.row, context.oracle.states
         start = cpu_clock()
         found = [evaluate(*states.single(row.gives, 0))]

@@ -29,14 +29,14 @@ HEAD = 40
 
 
 def programs_of(method: Method) -> tuple[str, ...]:
-    """What runs to compute accelerations, or ṗ, by this method; nothing where a sparse solver does it."""
+    """Programs that compute accelerations, or ṗ, by this method; none where a sparse solver does it."""
     if method.in_momenta:
         return "speeds", "momentum-rates"
     return (f"forward/{method.program}",) if method.program else ()
 
 
 class TooLarge(Exception):
-    """Would take too long to compile or to run."""
+    """A contender that would take too long to compile or to run."""
 
 
 def compiled_count(d: Dynamics, method: Method, limit: int) -> Count:
@@ -68,7 +68,7 @@ def written_count(d: Dynamics, method: Method) -> tuple[Count | None, str]:
 
 
 def expected_operations(s: Structure, method: Method) -> int:
-    """An upper bound by the order of the method, to skip what would take too long."""
+    """Upper bound on operations by the order of the method, to skip what would take too long."""
     sweeps = 1000 * s.nb
     if method.multiplier_matrix:
         return sweeps + 3 * (6 * s.nb - s.nv) ** 3  # the first step is a factorisation, and an inverse
@@ -101,7 +101,7 @@ def work_arrays(s: Structure, method: Method) -> int:
 
 def allocated_by(call: Callable[..., Any], *arguments: Any) -> int:
     """Peak allocation during a call, its result included."""
-    traced_before = tracemalloc.is_tracing()  # by the caller, who goes on tracing
+    traced_before = tracemalloc.is_tracing()  # the caller traces, and goes on
     if not traced_before:
         tracemalloc.start()
     try:

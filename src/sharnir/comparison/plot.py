@@ -7,8 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StateError
-from ..reporting.pictures import check_picture_suffix, new_figure, save_picture
-from ..simulation.results.storage import check_writable
+from ..reporting.pictures import INK, PALE, check_picture, new_figure, save_picture
 from .charts import BACKENDS, GREY, Chart, charts, log_ticks
 from .summary import mechanism
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 MARKERS = {"circle": "o", "diamond": "D", "square": "s", "cross": "X"}
 MAX_TICKS = 4
-PALE, INK = "#e7e9ec", "#22262b"
+
 PANELS = {
     "single": "Time of one evaluation, one state",
     "batch": "Time of one evaluation, in batches",
@@ -34,9 +33,7 @@ def plot(c: Comparison, path: str | PathLike[str] | None = None) -> Figure:
     rows = [row for row in c.rows if row.ok and row.single]
     if not rows:
         raise StateError("nothing to plot: no contender was timed")
-    if path is not None:
-        check_picture_suffix(path)
-        check_writable(path)
+    check_picture(path)
     height = 2.1 + 0.29 * len(rows)
     figure = new_figure((12.0, height), window=path is None)
     axes = figure.subplots(1, 3, sharey=True, gridspec_kw={"width_ratios": (1.0, 1.0, 0.62), "wspace": 0.06})
@@ -68,7 +65,7 @@ def _subtitle(c: Comparison) -> str:
 
 
 def _draw(axis: Axes, chart: Chart, rows: list[Row], best: Row | None) -> None:
-    """Marks with their values beside them, on a logarithmic axis."""
+    """Draw marks with their values beside them, on a logarithmic axis."""
     places = {row.label: k for k, row in enumerate(rows)}
     rings = any(not series.filled for series in chart.series)  # numbers of rings to the right, those of dots to the left
     for series in chart.series:

@@ -6,9 +6,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..reporting.atomic_write import check_writable
 from ..reporting.formats import duration, error, plural
-from ..reporting.pages import SIZE, page, write_page
-from ..simulation.results.storage import check_writable
+from ..reporting.pages import SIZE, Json, page, write_page
 from .charts import Chart, Series, charts, log_ticks
 from .summary import conclusions, footnotes, mechanism, without_answer
 from .table import NAMES, measurements
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 # --- the charts of the page, as data for plotly.js: a line for each method, the fastest at the top
 LINE = 26
-"""Pixels of a method."""
-Json = dict[str, Any]
+"""Pixels for each method."""
 
 
 def figure(chart: Chart) -> Json:
     """A plotly figure: methods on the y axis, or times where the points have a y."""
-    methods = _methods(chart)
+    points = sorted((p for s in chart.series for p in s.points), key=lambda p: p.x)
+    methods = list(dict.fromkeys(p.row.method for p in points))[::-1]  # plotly counts upward: the fastest last
+    by_method = {"categoryorder": "array", "categoryarray": methods, "automargin": True, "ticklabelstandoff": 8}
     timed = bool(chart.ys)
     return {
         "data": [_trace(series) for series in chart.series],
@@ -33,7 +34,7 @@ def figure(chart: Chart) -> Json:
             "height": 460 if timed else 120 + LINE * len(methods),
             "margin": {"l": 8, "r": 16, "t": 8, "b": 44},
             "xaxis": _log_axis(chart.xs, chart.label) | {"title": {"text": chart.axis, "font": {"size": 12}}},
-            "yaxis": _log_axis(chart.ys, duration) if timed else _categories(methods),
+            "yaxis": _log_axis(chart.ys, duration) if timed else by_method,
             "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0.0},
             "showlegend": True,
             "hovermode": "closest",
@@ -42,16 +43,6 @@ def figure(chart: Chart) -> Json:
             "plot_bgcolor": "rgba(0,0,0,0)",
         },
     }
-
-
-def _methods(chart: Chart) -> list[str]:
-    """plotly counts upward: the fastest last."""
-    points = sorted((p for s in chart.series for p in s.points), key=lambda p: p.x)
-    return list(dict.fromkeys(p.row.method for p in points))[::-1]
-
-
-def _categories(names: list[str]) -> Json:
-    return {"categoryorder": "array", "categoryarray": names, "automargin": True, "ticklabelstandoff": 8}
 
 
 def _log_axis(values: list[float], label: Any) -> Json:
@@ -77,13 +68,9 @@ def _trace(series: Series) -> Json:
 # --- report
 def write_report(c: Comparison, path: str | PathLike[str]) -> Path:
     check_writable(path, SIZE)
-    return write_page(_page(c), path)
-
-
-def _page(c: Comparison) -> str:
     shown = charts(c.rows)
     table = measurements(c)
-    return page(
+    text = page(
         "sharnir.comparison",
         "page.html",
         name=c.model["name"],
@@ -101,10 +88,11 @@ def _page(c: Comparison) -> str:
         settings=c.settings,
         facts={**c.machine, "measured in": duration(c.seconds), "status": c.status},
     )
+    return write_page(text, path)
 
 
 def _cards(c: Comparison) -> list[tuple[str, str]]:
-    """A number, and what it is."""
+    """Pairs of a number and what it is."""
     best, batch, chosen, ratio = c.best, c.best_batch, c.chosen, c.behind("single")
     cards = []
     if best:

@@ -27,7 +27,7 @@ from .row import NOT_TRIED, Spread
 from .states import STEP, motion, random_states
 
 BACKENDS = ("llvm", "loops", "python", "sparse", "dense")
-"""In the order they are tried: the fastest first, in case there is no time for all."""
+"""Backends in the order they are tried: the fastest first, in case there is no time for all."""
 PREPARATION = 0.7
 """Share of the time budget after which no further contender is prepared: the rest is for timing."""
 
@@ -66,7 +66,7 @@ def compare(
     if not isinstance(model, Model):
         raise MethodError(f"compare needs a sharnir.Model, got {brief(model)}")
     chosen = [METHODS[name] for name in _names(methods, METHODS, "method")]
-    wanted = _names(renamed(backends), BACKENDS, "backend")
+    wanted = _names(backends, BACKENDS, "backend")
     for name, value in (("states", states), ("batch", batch), ("rounds", rounds), ("graph_limit", graph_limit)):
         whole(value, name, 1)
     whole(seed, "seed")
@@ -98,22 +98,13 @@ def compare(
     return result
 
 
-def renamed(backends: str | Iterable[str] | None) -> list[str] | None:
-    """With today's name for "numba", which loops had in the first version."""
-    return (
-        None if backends is None else [warn_renamed() if is_name_in(("numba",), x) else x for x in _listed(backends, "backends")]
-    )
-
-
-def _listed(given: str | Iterable[str], what: str) -> list[str]:
-    return [given] if isinstance(given, str) else listed_names(given, what, MethodError)
-
-
 def _names(given: str | Iterable[str] | None, there: Iterable[str], what: str) -> list[str]:
     names = list(there)
     if given is None:
         return names
-    requested = _listed(given, f"{what}s")
+    requested = [given] if isinstance(given, str) else listed_names(given, f"{what}s", MethodError)
+    if what == "backend":  # loops were called "numba" in the first version
+        requested = [warn_renamed() if is_name_in(("numba",), name) else name for name in requested]
     for name in requested:
         if not is_name_in(names, name):
             raise MethodError(unknown(f"{what} {brief(name)}", name, names, f"{what}s"))
@@ -123,7 +114,7 @@ def _names(given: str | Iterable[str] | None, there: Iterable[str], what: str) -
 
 
 def _find_automatic_choice(model: Model, result: Comparison) -> None:
-    """What `auto` chooses. A model that no method can solve is refused here, with the reason."""
+    """Record the choice of `auto`. A model that no method can solve is refused here, with the reason."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AccuracyWarning)  # notes of the rows say it
@@ -139,7 +130,7 @@ def _find_automatic_choice(model: Model, result: Comparison) -> None:
 
 
 def _context(model: Model, result: Comparison, folder: Path, momenta: bool) -> ComparisonContext:
-    import llvmlite.binding  # noqa: F401  (importing it must not count as anybody's compilation)
+    import llvmlite.binding  # noqa: F401  (importing it must not count as compilation of a contender)
 
     settings = result.settings
     states = random_states(model, settings["states"], settings["seed"])
@@ -173,7 +164,7 @@ def _measure(field: list[Contender], context: ComparisonContext, begun: float, r
 
 
 def _finish(field: list[Contender], result: Comparison) -> None:
-    """Times into rows, and the rows in order."""
+    """Put times into rows, and rows in order."""
     for c in field:
         row = c.row
         if row.ok and c.single and c.batch:

@@ -1,4 +1,4 @@
-"""Where the methods are compared: random states that satisfy the constraints, and a short motion through one of them."""
+"""States to compare methods in: random ones that satisfy the constraints, and a short motion through one of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEP = 1e-3
 LENGTH = 33
 """States of the motion, which is then followed back: a cycle of 64 without a jump."""
 _DISTANCES = (1.0, 0.3, 0.1, 0.0)
-"""How far from neutral assembly starts, once a random position could not be assembled."""
+"""Distances from neutral from which assembly starts, once a random position could not be assembled."""
 
 Arguments = tuple[np.ndarray, np.ndarray, np.ndarray, float | np.ndarray]
 """q, v (or p), τ, t of one evaluation."""
@@ -51,13 +51,13 @@ class States:
         return self.q[which], self._speeds(gives)[which], self.tau[which], self.t[which]
 
     def with_momenta(self, model: Model) -> States:
-        """By the interpreter: how they are computed does not matter, only that they belong to the velocities."""
+        """The states with momenta, by the interpreter: only that they belong to the velocities matters."""
         d = Dynamics(model, "momentum", "python")
         return replace(self, p=np.array([d.momenta(q, v, float(t)) for q, v, t in zip(self.q, self.v, self.t, strict=True)]))
 
 
 def random_states(model: Model, n: int, seed: int) -> States:
-    """Coordinates in [−1, 1], velocities and joint forces of order one, times within the first second."""
+    """Random states: coordinates in [−1, 1], velocities and joint forces of order one, times within the first second."""
     rng = np.random.default_rng(seed)
     rows = [_random_state(model, rng, float(rng.uniform())) for _ in range(n)]
     return States(*(np.array([row[k] for row in rows], dtype=float) for k in range(4)))
@@ -76,7 +76,7 @@ def _random_state(model: Model, rng: np.random.Generator, t: float) -> tuple[np.
 
 
 def motion(model: Model, start: States) -> States:
-    """From the first state on at constant velocity, in steps of `STEP`, there and back."""
+    """Motion from the first state at constant velocity, in steps of `STEP`, there and back."""
     q, v, tau, t = start.q[0], start.v[0], start.tau[0], float(start.t[0])
     rows = [(q, v)]
     while len(rows) < LENGTH:

@@ -1,4 +1,4 @@
-"""What came out of a comparison, in sentences: the same ones on the screen, in the picture and on the page."""
+"""Conclusions of a comparison in sentences: the same ones on the screen, in the picture and on the page."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def _time(kind: str) -> Callable[[Comparison, Row], Cell]:
 
 
 def _spread(kind: str) -> Callable[[Comparison, Row], Cell]:
-    """Where the middle half of the samples lies above the minimum: +2…9 %."""
+    """Cells that say where the middle half of the samples lies above the minimum: +2…9 %."""
 
     def cell(c: Comparison, row: Row) -> Cell:
         s: Spread | None = getattr(row, kind)
@@ -86,7 +86,7 @@ NUMBERS: list[tuple[Column, Callable[[Comparison, Row], Cell]]] = [
 
 
 def text(c: Comparison, width: int = WIDTH) -> str:
-    """Title, conclusions, table, and why some contenders are not in it."""
+    """The comparison as text: title, conclusions, table, and why some contenders are not in it."""
     from rich.console import Console
 
     out = StringIO()

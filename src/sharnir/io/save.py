@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import FormatError, StateError
 from ..model.model import Model
-from ..reporting.atomic_write import whole_file
+from ..reporting.atomic_write import atomic_write
 from ..types import FilePath
 from .paths import model_path
 
@@ -26,7 +26,7 @@ def save(model: Model, path: FilePath) -> None:
     else:
         raise FormatError(f"{path}: cannot tell the format from the suffix {suffix!r}; what can be written: {WRITABLE}")
     try:
-        with whole_file(path) as part:
+        with atomic_write(path) as part:
             part.write_text(text, encoding="utf-8")
     except OSError as error:
         raise FormatError(f"{path}: cannot be written ({error.strerror})") from None

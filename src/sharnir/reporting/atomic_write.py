@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and checks of their names beforehand."""
 
 from __future__ import annotations
 
@@ -41,6 +41,21 @@ def target_of(path: str | os.PathLike[str]) -> Path:
     return target
 
 
+def check_writable(path: str | os.PathLike[str], size: int = 0) -> Path:
+    """Refuse, before a run, a path that cannot be written: folder, permission, room for `size` bytes."""
+    target_of(path := file_path(path))
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise StateError(f"cannot write {path}: there is no folder {folder}; make it first")
+    target = path if path.exists() else folder
+    if not os.access(target, os.W_OK):
+        raise StateError(f"cannot write {path}: no permission to write {target}")
+    free = shutil.disk_usage(folder).free
+    if free < size + 65536:
+        raise StateError(f"cannot write {path}: the result needs about {size / 1e6:.1f} MB, {free / 1e6:.1f} MB are free there")
+    return path
+
+
 def check_suffix(path: str | os.PathLike[str], suffixes: Sequence[str], doing: str = "write") -> None:
     """Refuse, before anything is computed, a file whose format its name does not say."""
     suffix = Path(path).suffix
@@ -51,7 +66,7 @@ def check_suffix(path: str | os.PathLike[str], suffixes: Sequence[str], doing: s
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A new file beside `path` to write to. It takes the place of `path` at the end of the block; after an error, an interruption
     or a kill, what was there before is still there."""
     target = target_of(path)

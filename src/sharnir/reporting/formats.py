@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 MISSING = "–"
-"""What a table shows where there is no number."""
+"""Text of a table where there is no number."""
 _DURATIONS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _SIZES = ((1e6, "MB"), (1e3, "kB"))
 

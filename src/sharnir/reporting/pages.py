@@ -11,14 +11,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .atomic_write import file_path, whole_file
+from .atomic_write import atomic_write, file_path
 from .formats import duration, plural
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 SIZE = 6_000_000
-"""Bytes of a page with charts, nearly all of them plotly.js."""
+"""Bytes of a page with charts, most of which are plotly.js."""
 Json = dict[str, Any]
 
 
@@ -33,13 +33,13 @@ def page(package: str, template: str, *, figures: dict[str, Json], **values: Any
 
 
 def write_page(text: str, path: str | PathLike[str]) -> Path:
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8")
     return file_path(path)
 
 
 def templates(package: str) -> Environment:
-    """Those of the package, then those that all pages share."""
+    """Templates of the package, then those that all pages share."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     loader = ChoiceLoader([PackageLoader(package), PackageLoader("sharnir.reporting")])

@@ -1,18 +1,20 @@
-"""Matplotlib figures: with a window or without, and which files they can be saved to."""
+"""Matplotlib figures: with a window or without, their colours and axes, and which files they can be saved to."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import ceil, floor, log10
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from .atomic_write import check_suffix, file_path, whole_file
+from .atomic_write import atomic_write, check_suffix, check_writable, file_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#6a4c93", "#00798c", "#8d6a4f", "#444444")
-GREY = "#888888"
+GREY, INK, PALE = "#888888", "#22262b", "#e7e9ec"
 COMMON = (".png", ".svg", ".pdf")
 """Suffixes known without importing matplotlib."""
 
@@ -39,8 +41,26 @@ def plain_axes(axes: Axes, label: str) -> None:
 
 
 def save_picture(figure: Figure, path: str | PathLike[str], **options: Any) -> None:
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         figure.savefig(part, dpi=150, **options)
+
+
+def log_ticks(low: float, high: float, steps: Sequence[Sequence[float]]) -> list[float]:
+    """Ticks of a logarithmic axis: the coarsest of `steps`, places within a decade, that has three of them, or the finest."""
+    ticks: list[float] = []
+    for places in steps:
+        ticks = [s * 10.0**k for k in range(floor(log10(low)), ceil(log10(high)) + 1) for s in places]
+        ticks = [x for x in ticks if low * (1.0 - 1e-9) <= x <= high * (1.0 + 1e-9)]
+        if len(ticks) >= 3:
+            break
+    return ticks
+
+
+def check_picture(path: str | PathLike[str] | None) -> None:
+    """Refuse, before anything is computed, a file that a picture cannot be written to; None is a window."""
+    if path is not None:
+        check_picture_suffix(path)
+        check_writable(path)
 
 
 def check_picture_suffix(path: str | PathLike[str], also: tuple[str, ...] = ()) -> None:

@@ -21,13 +21,13 @@ DELAY = 1.0
 """Seconds before the bar appears: short runs show none, and do not import rich."""
 
 Listener = Callable[[float, str], None]
-"""Is told the share that is done, 0 to 1, and what is being done. To stop the work as Ctrl-C does it raises KeyboardInterrupt."""
+"""Called with the share that is done, 0 to 1, and a description. It may raise KeyboardInterrupt to stop the work as Ctrl-C."""
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def heard_by(listener: Listener) -> Iterator[None]:
-    """Whatever is computed in this thread inside the block tells a listener how far it is, shown on a terminal or not."""
+def progress_listener(listener: Listener) -> Iterator[None]:
+    """Call a listener with the progress of everything computed in this thread inside the block, shown on a terminal or not."""
     token = _listener.set(listener)
     try:
         yield
@@ -55,8 +55,7 @@ class ProgressBar:
 
     @contextmanager
     def meanwhile(self, what: str) -> Iterator[None]:
-        """While something goes on that cannot say how far it is: from the first second on `what` is shown, by a thread that
-        sleeps until then."""
+        """Show `what`, from the first second on, while something runs that reports no progress: a thread sleeps until then."""
         if not self.shown:
             yield
             return
@@ -76,7 +75,7 @@ class ProgressBar:
         return self.shown and perf_counter() - self._begun >= DELAY
 
     def reached(self, t: float, steps: int) -> None:
-        """Of a run in time: with as many digits as it takes to see it move, however small the steps."""
+        """Update for a run that reached t: with as many digits as show that it moves, however small the steps."""
         if not self._late and self._listener is None:
             return
         moved, self._last = abs(t - self._last), t

@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 class Cell(NamedTuple):
     text: str
     value: float | None = None
-    """What a page sorts by."""
+    """The value that a page sorts by."""
     style: str = ""
     """A key of `STYLES`, or a style of rich; a page uses it as a class."""
 
@@ -26,9 +26,9 @@ class Column(NamedTuple):
     title: str
     """A line break is one in the head."""
     numeric: bool = False
-    """Aligned to the right."""
+    """Whether cells are aligned to the right."""
     dropped: int = 0
-    """Which columns a narrow terminal does without: 1 goes first, 0 never."""
+    """Rank among columns that a narrow terminal drops: 1 goes first, 0 never."""
 
 
 STYLES = {"best": "bold", "muted": "dim", "bad": "bold red"}
@@ -41,7 +41,7 @@ class Table:
 
     @classmethod
     def of_text(cls, rows: Iterable[Iterable[str]]) -> Table:
-        """The first row is the head."""
+        """A table of texts, the first row of which is the head."""
         head, *body = rows
         return cls([Column(title) for title in head], [[Cell(text) for text in row] for row in body])
 
@@ -92,7 +92,7 @@ class Table:
 
 
 class PrintedList(list[Item], Generic[Item]):
-    """A list that prints as a table: subclasses say the head, and what a row has of an item."""
+    """A list that prints as a table: subclasses define the head, and the row of an item."""
 
     head: ClassVar[tuple[str, ...]]
 

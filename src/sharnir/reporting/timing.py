@@ -18,11 +18,11 @@ Repeat = Callable[[int], float]
 """Seconds that so many calls take."""
 
 cpu_clock: Clock = perf_counter if sys.platform == "win32" else process_time
-"""Processor time of this process, which leaves out what other processes took; Windows counts it in steps too coarse."""
+"""Processor time of this process, which leaves out that of others; Windows counts it in steps that are too coarse."""
 
 
 def repeated(call: Callable[[], Any], clock: Clock = perf_counter) -> Repeat:
-    """The same call again and again."""
+    """Repeat the same call."""
 
     def run(times: int) -> float:
         start = clock()
@@ -34,7 +34,7 @@ def repeated(call: Callable[[], Any], clock: Clock = perf_counter) -> Repeat:
 
 
 def repeated_over(call: Callable[..., Any], arguments: Iterator[tuple[Any, ...]], clock: Clock = perf_counter) -> Repeat:
-    """A call with other arguments each time, which are made ready before the clock starts."""
+    """Repeat a call with other arguments each time, which are prepared before the clock starts."""
 
     def run(times: int) -> float:
         ready = list(islice(arguments, times))
@@ -67,7 +67,7 @@ class Stopwatch:
         self.run, self.sample, self.states, self.fewest, self.most, self.limit = run, sample, states, fewest, most, limit
         self.calls = fewest
         self.seconds: list[float] = []
-        """Per state of a call, of every sample; before the first of them, what warming up found."""
+        """Seconds per state of a call, for every sample; before the first, the seconds found by warming up."""
         self.spent = 0.0
         self._measuring = False
 
@@ -89,7 +89,7 @@ class Stopwatch:
         return self.seconds[0]
 
     def take_sample(self) -> None:
-        """One more, unless three were taken and they took longer than `limit` seconds."""
+        """Take one more sample, unless three were taken and they took longer than `limit` seconds."""
         if self.spent > self.limit and len(self.seconds) >= 3:
             return
         took = self.run(self.calls)

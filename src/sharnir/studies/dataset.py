@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Lazy(BackendArray):
-    """An array of a store. Of a grid the runs are unfolded along its axes."""
+    """An array of a store, read when it is looked at. Runs of a grid are unfolded along its axes."""
 
     def __init__(self, store: Store, name: str, grid: tuple[int, ...], rest: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.store, self.name, self.grid = store, name, grid
@@ -47,7 +47,7 @@ class _Lazy(BackendArray):
 def dataset_of(
     store: Store, inputs: tuple[str, ...], outputs: tuple[str, ...], axes: Columns | None, attributes: Mapping[str, Any]
 ) -> Dataset:
-    """`axes`: of a grid. Outputs that no run has given are a nan for each."""
+    """The dataset of a store; `axes` of a grid, or None. Outputs that no run has given are nan."""
     grid = tuple(len(x) for x in axes.values()) if axes is not None else (store.layout.count,)
     dims = tuple(axes) if axes is not None else ("run",)
     data: dict[str, Variable] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,24 +12,24 @@ from numpy.typing import NDArray
 from xarray import Dataset, open_dataset
 
 from ..errors import StateError
-from ..reporting.atomic_write import whole_file
+from ..reporting.atomic_write import atomic_write
 from ..simulation.results.netcdf import Reader, add_checksum
-from .pictures.columns import RUN, by_run, inputs_of, run_dims
+from .pictures.columns import RUN, by_run, inputs_of, more_dims, parts, run_dims
 
 MOST_PARTS = 1000
 """Columns that one output may have in a table."""
 
 
 def write_netcdf(ds: Dataset, path: Path) -> None:
-    """SciPy writes names in Latin-1, the format wants UTF-8: they are handed over so that its bytes are right."""
-    with whole_file(path) as part:
+    """Write NetCDF. The format wants names in UTF-8, SciPy writes Latin-1: names are recoded so that the bytes are right."""
+    with atomic_write(path) as part:
         _renamed(ds, lambda name: name.encode().decode("latin-1")).to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
         with part.open("r+b") as file:
             add_checksum(file)
 
 
 def read_netcdf(path: Path) -> Dataset:
-    """The bytes are checked at once; numbers are read when they are looked at."""
+    """A dataset from NetCDF: the bytes are checked at once, numbers are read when they are looked at."""
     try:
         with path.open("rb") as file:
             Reader(file, "latin-1")
@@ -46,16 +45,16 @@ def _renamed(ds: Dataset, name_of: Callable[[str], str]) -> Dataset:
 def _from_latin(name: str) -> str:
     try:
         return name.encode("latin-1").decode()
-    except UnicodeError:  # of a file of an older version
+    except UnicodeError:  # written by an older version
         return name
 
 
 def write_csv(ds: Dataset, path: Path) -> list[str]:
-    """The number of every run, its inputs, its outputs, and how it ended; an output of several numbers has a column for each.
+    """Write a table: number, inputs, outputs and status of every run; an output of several numbers has a column for each.
     Returns the outputs that do not fit into a table."""
     left_out: list[str] = []
     found = dict(_columns(ds, left_out))
-    with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+    with atomic_write(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(found)
         writer.writerows(zip(*(values.tolist() for values in found.values()), strict=True))
@@ -68,15 +67,11 @@ def _columns(ds: Dataset, left_out: list[str]) -> Iterator[tuple[str, NDArray[An
     yield RUN, ds[RUN].values if RUN in ds.coords else np.arange(np.prod(shape, dtype=int))
     names = [*inputs_of(ds), *(str(name) for name in ds.data_vars)]
     for name in dict.fromkeys(names):
-        more = [str(d) for d in ds[name].dims if d not in dims]
+        more = more_dims(ds, name)
         if not more:
             yield name, by_run(ds, name, dims, shape)
-            continue
-        if "time" in more or np.prod([ds.sizes[d] for d in more], dtype=float) > MOST_PARTS:
+        elif "time" in more or np.prod([ds.sizes[d] for d in more], dtype=float) > MOST_PARTS:
             left_out.append(name)
-            continue
-        whole = ds[name].load()
-        for at in product(*(range(ds.sizes[d]) for d in more)):
-            one = whole.isel(dict(zip(more, at, strict=True)))
-            labels = [str(ds[d].values[k]) if d in ds.coords else str(k) for d, k in zip(more, at, strict=True)]
-            yield f"{name}[{', '.join(labels)}]", by_run(one.to_dataset(name=name), name, dims, shape)
+        else:
+            for label, one in parts(ds, name):
+                yield label, by_run(one.to_dataset(name=name), name, dims, shape)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from math import ceil
 from pathlib import Path
 from shutil import rmtree
@@ -25,23 +24,25 @@ from ..simulation.run.options import whole
 from ..types import truth
 from .compute import execution
 from .compute.identity import check_same, fingerprint, identity
-from .compute.store import Folder, Layout, Memory, Store, open_places
-from .compute.worker import ENDED, OUTPUT_FAILED, REFUSED, Bundle, Task, Worker
+from .compute.store import Folder, Layout, Memory, Store
+from .compute.transport import packed
+from .compute.worker import Bundle, Task, Worker
 from .dataset import dataset_of
-from .design.designs import Columns, Design, design_of
+from .design.designs import ArgumentError, Columns, Design, design_of
 from .design.inputs import checked_run
 from .export import read_netcdf, write_netcdf
+from .statuses import ENDED, OUTPUT_FAILED, REFUSED
 
 SECONDS = 1.0
-"""That a bundle of runs one after another should take: what is lost where a process is killed."""
+"""Seconds that a bundle of runs one after another should take: this much is lost where a process is killed."""
 MOST, MOST_ON_LANES = 2048, 4096
-"""Runs of a bundle."""
+"""Largest numbers of runs in a bundle."""
 ROOM = 2**26
-"""Bytes of the rows of a bundle on lanes."""
+"""Bytes for the rows of a bundle on lanes."""
 TRIED = 64
-"""Runs that tell how long one takes where they go side by side."""
+"""Runs that are timed to size bundles, where runs go side by side."""
 DASK_SECONDS = 0.25
-"""At least, on a cluster: a bundle costs a few milliseconds there."""
+"""Seconds that a bundle takes at least on a cluster, where each costs a few milliseconds."""
 
 Over = Mapping[str, Any] | Sequence[Mapping[str, Any]] | Callable[..., Mapping[str, Any]] | Design | Any
 Outputs = Mapping[str, str | Callable[[Result], Any]] | Sequence[str] | str | Callable[[Result], Any]
@@ -99,36 +100,30 @@ def study(
         whole(bundle, "bundle", 1)
     processes = truth(processes, "processes")
     if client is not None and (processes or workers is not None):
-        raise StateError("client: the cluster has workers of its own; leave `workers` and `processes` out")
+        raise ArgumentError("the cluster has workers of its own; leave `workers` and `processes` out", "client")
     bar = ProgressBar(progress, f"study of {model.name}", design.count)
     about = {**identity(task, design, seed), "output_names": [output.name for output in worker.outputs]}
     path = None if store is None else file_path(store, "store")
     if path is not None and _is_file(path) and path.exists():
         return _finished(path, about)
-    own_client = False
-    if client is not None:
-        client, own_client = execution.connected(client)
-    try:
-        kept = _store(path, design, about, bundle, lambda: _bundle_size(worker, design, client is not None, bar))
-        if kept.done:
-            bar.start = min(design.count, len(kept.done) * kept.layout.size)  # the rate is that of what is new
-        jobs = ((k, design.rows(*kept.layout.span(k))) for k in open_places(kept))
-        done = _executed(task, jobs, client, processes, workers or execution.cores(), worker)
-        if bar.shown and client is not None and getattr(client, "dashboard_link", ""):
-            print(f"dashboard: {client.dashboard_link}", file=sys.stderr)
-        with bar:
-            status = _collected(kept, design, about, done, bar, path)
-        return _result(kept, about, path, status)
-    except (SharnirError, OSError):
-        if path is None or not (_is_file(path) and path.exists()):
-            raise
-        found = _finished(path, about)  # by another process, which has removed the folder of both
-        rmtree(_folder(path), ignore_errors=True)
-        return found
-    finally:
-        if own_client:
-            with suppress(Exception):
-                client.close(timeout=5)
+    with execution.connected(client) as client:
+        try:
+            kept = _store(path, design, about, bundle, lambda: _bundle_size(worker, design, client is not None, bar))
+            if kept.done:
+                bar.start = min(design.count, len(kept.done) * kept.layout.size)  # the rate counts new runs only
+            jobs = ((k, design.rows(*kept.layout.span(k))) for k in range(kept.layout.bundles) if k not in kept.done)
+            done = _executed(task, jobs, client, processes, workers or execution.cores(), worker)
+            if bar.shown and client is not None and getattr(client, "dashboard_link", ""):
+                print(f"dashboard: {client.dashboard_link}", file=sys.stderr)
+            with bar:
+                status = _collected(kept, design, about, done, bar, path)
+            return _result(kept, about, path, status)
+        except (SharnirError, OSError):
+            if path is None or not (_is_file(path) and path.exists()):
+                raise
+            found = _finished(path, about)  # by another process, which has removed the folder of both
+            rmtree(_folder(path), ignore_errors=True)
+            return found
 
 
 def open_study(path: PathLike) -> Dataset:
@@ -173,16 +168,12 @@ def _store(path: Path | None, design: Design, about: Mapping[str, Any], bundle: 
 
 
 def _finished(path: Path, about: Mapping[str, Any]) -> Dataset:
-    """A study that was finished before, from its file."""
+    """The dataset of a study that was finished before, from its file."""
     found = read_netcdf(path)
-    if found.attrs.get("identity") != _short(about):
+    if found.attrs.get("identity") != fingerprint(about):
         found.close()
         raise StateError(f"store {path} is there already, and holds another study; give another name, or remove it")
     return found
-
-
-def _short(about: Mapping[str, Any]) -> str:
-    return fingerprint(dict(about))
 
 
 def _dataset(kept: Store, about: Mapping[str, Any], status: str) -> Dataset:
@@ -190,7 +181,7 @@ def _dataset(kept: Store, about: Mapping[str, Any], status: str) -> Dataset:
     named: Columns | None = None if axes is None else {name: np.array(x) for name, x in axes.items()}
     attributes = {
         "title": f"study of {about['model']}", "model": about["model"], "runs": kept.layout.count, "seed": about["seed"],
-        "status": status, "sharnir": about["version"], "identity": _short(about),
+        "status": status, "sharnir": about["version"], "identity": fingerprint(about),
     }  # fmt: skip
     return dataset_of(kept, tuple(about["inputs"]), tuple(about["output_names"]), named, attributes)
 
@@ -212,14 +203,14 @@ def _result(kept: Store, about: Mapping[str, Any], path: Path | None, status: st
 
 # --- the runs ---------------------------------------------------------------------------------------------------------------
 def _bundle_size(worker: Worker, design: Design, on_cluster: bool, bar: ProgressBar) -> int:
-    """By the first runs: an output that cannot be computed is an error now, not a row for every run."""
+    """Size of bundles, from timing the first runs; an output that cannot be computed is an error now, not a row per run."""
     share = max(1, ceil(design.count / (16 * execution.cores())))
     row = design.rows(0, 1)
     with bar.meanwhile("compiling"):
         _check_first(worker, design, worker.compute(row))
         try:
             room = ROOM // (8 * max(1, worker.rows_of_one({name: x[0] for name, x in row.items()})))
-        except SharnirError:  # of the first run, whose row says so
+        except SharnirError:  # the row of the first run reports it
             room = MOST
         if worker.inputs.on_lanes:
             return max(1, min(MOST_ON_LANES, room, max(64, share)))
@@ -234,9 +225,9 @@ def _bundle_size(worker: Worker, design: Design, on_cluster: bool, bar: Progress
 
 
 def _check_first(worker: Worker, design: Design, first: Bundle) -> None:
-    """What would fail for every run is an error now, and not a row for each."""
+    """Raise an error that every run would meet, instead of a row for each."""
     if first.status[0] == OUTPUT_FAILED:
-        raise StateError(f"outputs: of the first run, {first.message[0]}")
+        raise ArgumentError(f"of the first run, {first.message[0]}", "outputs")
     if first.status[0] == REFUSED:
         others = [worker.compute(design.rows(k, k + 1)) for k in {design.count // 2, design.count - 1}]
         if all((one.status[0], one.message[0]) == (REFUSED, first.message[0]) for one in others):
@@ -247,16 +238,16 @@ def _executed(
     task: Task, jobs: execution.Jobs, client: Any, processes: bool, workers: int, first: Worker
 ) -> Iterator[tuple[int, Bundle]]:
     if client is not None:
-        return execution.on_cluster(task, jobs, client)
+        return execution.on_cluster(packed(task), jobs, client)
     if processes:
-        return execution.on_processes(task, jobs, workers)
+        return execution.on_processes(packed(task), jobs, workers)
     return execution.on_threads(task, jobs, workers, first)
 
 
 def _collected(
     kept: Store, design: Design, about: Mapping[str, Any], done: Iterator[tuple[int, Bundle]], bar: ProgressBar, path: Path | None
 ) -> str:
-    """All bundles into the store; "done", or "interrupted" by Ctrl-C."""
+    """Put all bundles into the store; returns "done", or "interrupted" after Ctrl-C."""
     begun, total = perf_counter(), design.count
     before = count = min(total, len(kept.done) * kept.layout.size)
     try:

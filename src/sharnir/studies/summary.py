@@ -9,28 +9,28 @@ import numpy as np
 
 from ..reporting.formats import MISSING, count, plural
 from ..reporting.table import Table as TextTable
-from .compute.store import NOT_RUN
 from .pictures.captions import runs
 from .pictures.columns import Column, Table, read_table
 from .pictures.page_data import endings, kind_of
+from .statuses import NOT_RUN
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
 MOST_INPUTS = 6
-"""Named where an output is least or greatest."""
+"""Inputs named where an output is least or greatest."""
 WIDEST = 60
 """Characters of a cell."""
 MOST_MESSAGES = 3
-"""For every way in which runs fail."""
+"""Messages shown for every way in which runs fail."""
 
 
 class Counts(NamedTuple):
-    """Of the runs of a study."""
+    """Numbers of runs of a study."""
 
     all: int
     done: int
-    """Those that were made, failed ones too."""
+    """Runs that were made, failed ones too."""
     failed: int
 
 
@@ -69,7 +69,7 @@ def _failures(ds: Dataset, table: Table) -> Iterator[str]:
 def _row(table: Table, c: Column) -> tuple[str, ...]:
     if c.words or not len(c.finite):
         return c.label, MISSING, "", MISSING, MISSING, ""
-    low, high = int(np.nanargmin(c.values)), int(np.nanargmax(c.values))
+    low, high = c.extremes
     return c.label, c.text(low), _inputs(table, low), f"{c.finite.mean():.6g}", c.text(high), _inputs(table, high)
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from ...reporting.atomic_write import file_path
+from ...reporting.atomic_write import check_writable, file_path
 from ...reporting.pictures import GREY, check_picture_suffix, new_figure, plain_axes, save_picture
 from ...types import truth
 from .charts import Chart, Charts, Results, charts
-from .storage import check_writable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

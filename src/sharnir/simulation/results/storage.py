@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ import numpy as np
 
 from ...errors import SharnirError, StateError
 from ...model.model import Model
-from ...reporting.atomic_write import check_suffix, file_path, target_of, whole_file
+from ...reporting.atomic_write import atomic_write, check_suffix, check_writable, file_path, target_of
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, dependent_values
 from .netcdf import Variables, Writer
 
@@ -62,21 +61,6 @@ START = {"asked_q": "coordinate", "asked_v": "speed", "q": "coordinate", "v": "s
 
 RUNNING = "running"
 """The status in a file of a run that has not ended: it goes on, or was killed."""
-
-
-def check_writable(path: PathLike, size: int = 0) -> Path:
-    """Refuse, before a run, a path that cannot be written: folder, permission, room for `size` bytes."""
-    target_of(path := file_path(path))
-    folder = path.absolute().parent
-    if not folder.is_dir():
-        raise StateError(f"cannot write {path}: there is no folder {folder}; make it first")
-    target = path if path.exists() else folder
-    if not os.access(target, os.W_OK):
-        raise StateError(f"cannot write {path}: no permission to write {target}")
-    free = shutil.disk_usage(folder).free
-    if free < size + 65536:
-        raise StateError(f"cannot write {path}: the result needs about {size / 1e6:.1f} MB, {free / 1e6:.1f} MB are free there")
-    return path
 
 
 def check_result_file(path: PathLike, size: int = 0) -> Path:
@@ -216,7 +200,7 @@ def save(r: Result, path: PathLike, text: str | None = None) -> None:
     data |= _derived(r) | _events(r) | _commands(r) | _impacts(r)
     attributes["model_yaml"] = model_text(r.model) if text is None else text
     try:
-        with whole_file(path) as part, part.open("wb") as file:
+        with atomic_write(path) as part, part.open("wb") as file:
             Writer(file, data, attributes)
     except (OSError, ValueError) as error:
         raise StateError(f"cannot write {path}: {error}") from error

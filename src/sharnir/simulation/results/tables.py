@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import StateError
-from ...reporting.atomic_write import whole_file
+from ...reporting.atomic_write import atomic_write, check_writable
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, Values, columns, dependent_values
 from .quantities import multiplier_lines
-from .storage import PathLike, check_writable
+from .storage import PathLike
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -60,7 +60,7 @@ def to_csv(r: NamedMotion, path: PathLike) -> None:
     found = {"t": np.broadcast_to(r.t, r.shape)} | {name: x.values for name, x in table(r).items()} | r._more_columns
     rows = np.stack([x.ravel() for x in found.values()], axis=1)
     try:
-        with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+        with atomic_write(path) as part, part.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             if len(r.shape) == 1:
                 writer.writerow(found)

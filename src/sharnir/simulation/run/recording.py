@@ -17,7 +17,7 @@ import numpy as np
 
 from ...errors import SaveError
 from ...integrate.trajectory import Rows, joined
-from ...reporting.atomic_write import whole_file
+from ...reporting.atomic_write import atomic_write
 from ..events.event_actions import Changes
 from ..events.impacts import Beside
 from ..results.netcdf import Variables, Writer
@@ -102,7 +102,7 @@ class Recording:
         """The file appears with its first rows in it."""
         assert self.path is not None
         part = partial_file(self.path)
-        with whole_file(part) as new, new.open("wb") as file:
+        with atomic_write(part) as new, new.open("wb") as file:
             writer = Writer(file, data, attributes)
         self.part = part
         writer.file = self._file = part.open("r+b")

@@ -1,6 +1,6 @@
 """Who computes the bundles of a study: threads of this process, other processes, or a cluster of Dask.
 
-Each is an iterator over (number, bundle) in the order in which they come, with no more on the way than keep everybody busy.
+Each is an iterator over (number, bundle) in order of completion, with no more in flight than keep all workers busy.
 """
 
 from __future__ import annotations
@@ -12,16 +12,18 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import islice
 from multiprocessing.context import SpawnContext, SpawnProcess
-from threading import Event, local
+from threading import Event
 from types import ModuleType
 from typing import Any
 
 from ...errors import SharnirError, StateError
-from ...reporting.progress import heard_by
-from ..design.designs import Columns
+from ...reporting.progress import progress_listener
+from ..design.designs import ArgumentError, Columns
+from ..statuses import DIED
 from . import transport
 from .worker import Bundle, Task, Worker
 
@@ -30,54 +32,71 @@ Done = Iterator[tuple[int, Bundle]]
 
 MOST_DEATHS = 3
 """Workers that may die over one bundle before it is given up."""
-DIED = "worker_died"
+
 WAIT = 30
 """Seconds for the first worker of a cluster to appear."""
 AHEAD = 2
-"""Bundles on the way for every worker."""
+"""Bundles in flight for every worker."""
 
 
 def cores() -> int:
-    """That this process may use."""
+    """Number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def given_up(rows: Columns, why: str) -> Bundle:
-    """A bundle that nobody could compute."""
+    """A bundle that no worker could compute."""
     out = Bundle.of(len(next(iter(rows.values()))))
     out.status[:], out.message[:] = DIED, why
     return out
 
 
 # --- threads ----------------------------------------------------------------------------------------------------------------
-def on_threads(task: Task, jobs: Jobs, workers: int, first: Worker | None) -> Done:
-    """`first`: a worker that is there already."""
-    stop, mine, spare = Event(), local(), [first] if first is not None else []
+class Threads:
+    """Threads of this process, each with a worker of its own as it computes; `first`: that of the first bundle."""
 
-    def listener(share: float, text: str) -> None:
-        if stop.is_set():  # ends a run as Ctrl-C does
+    def __init__(self, task: Task, size: int, first: Worker) -> None:
+        self._task, self._stop = task, Event()
+        self._first: Worker | None = first
+        self._free: list[Worker] = []
+        self._pool = ThreadPoolExecutor(size, "sharnir study")
+
+    def submit(self, rows: Columns) -> Future[Bundle]:
+        worker, self._first = self._first, None
+        return self._pool.submit(self._compute, rows, worker)
+
+    def _compute(self, rows: Columns, worker: Worker | None) -> Bundle:
+        if worker is None:
+            try:
+                worker = self._free.pop()
+            except IndexError:
+                worker = Worker(self._task)
+        try:
+            with progress_listener(self._listen):
+                return worker.compute(rows, self._stop.is_set)
+        finally:
+            self._free.append(worker)
+
+    def _listen(self, share: float, text: str) -> None:
+        if self._stop.is_set():  # ends a run as Ctrl-C does
             raise KeyboardInterrupt
 
-    def compute(rows: Columns) -> Bundle:
-        if not hasattr(mine, "worker"):
-            try:
-                mine.worker = spare.pop()
-            except IndexError:
-                mine.worker = Worker(task)
-        with heard_by(listener):
-            found: Bundle = mine.worker.compute(rows, stop.is_set)
-        return found
+    def close(self) -> None:
+        self._stop.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
 
-    pool = ThreadPoolExecutor(workers, "sharnir study")
+
+def on_threads(task: Task, jobs: Jobs, workers: int, first: Worker) -> Done:
+    """Bundles computed by threads of this process; `first`: a worker that exists already."""
+    threads = Threads(task, workers, first)
     try:
-        yield from in_window(jobs, workers * AHEAD, lambda rows: pool.submit(compute, rows))
+        yield from in_window(jobs, workers * AHEAD, threads.submit)
     finally:
-        stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
+        threads.close()
 
 
 def in_window(jobs: Jobs, width: int, submit: Callable[[Columns], Future[Bundle]]) -> Done:
-    """As many on the way as `width`."""
+    """Bundles as they are done, `width` of them in flight."""
     waiting: dict[Future[Bundle], int] = {}
     while True:
         for k, rows in islice(jobs, width - len(waiting)):
@@ -85,18 +104,18 @@ def in_window(jobs: Jobs, width: int, submit: Callable[[Columns], Future[Bundle]
         if not waiting:
             return
         try:
-            done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)  # Ctrl-C is heard between two waits
+            done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)  # Ctrl-C is noticed between two waits
         except KeyboardInterrupt:
             for future in [x for x in waiting if x.done() and not x.exception()]:
                 yield waiting.pop(future), future.result()  # computed already
             raise
-        for future in done:
+        for future in sorted(done, key=waiting.__getitem__):
             yield waiting.pop(future), future.result()
 
 
 # --- processes --------------------------------------------------------------------------------------------------------------
 class _Process(SpawnProcess):
-    """One that does not import the user's script: what it needs is sent, and a script without a guard would run again."""
+    """A process that does not import the user's script: what it needs is sent, and a script without a guard would run again."""
 
     @staticmethod
     def _Popen(process_obj: Any) -> Any:
@@ -112,13 +131,10 @@ class _Context(SpawnContext):
     Process = _Process
 
 
-def on_processes(task: Task, jobs: Jobs, workers: int) -> Done:
-    """A process that dies has its bundle done again by another."""
-    return _on_processes(transport.packed(task), jobs, workers)
+def on_processes(data: bytes, jobs: Jobs, workers: int) -> Done:
+    """Bundles of a packed task computed by processes; where one dies, another computes its bundle again.
 
-
-def _on_processes(data: bytes, jobs: Jobs, workers: int) -> Done:
-    """Where one dies the pool is lost, and with it all that was on its way: who was to blame is found by sending these alone."""
+    A process that dies breaks its pool and loses all bundles in flight; sent one at a time, these show which one kills."""
     deaths: dict[int, int] = {}
     suspects: list[tuple[int, Columns]] = []
     while True:
@@ -164,38 +180,56 @@ def _on_processes(data: bytes, jobs: Jobs, workers: int) -> Done:
 def _end(pool: ProcessPoolExecutor, broken: bool) -> None:
     processes = list((pool._processes or {}).values()) if not broken else []
     pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:  # what they are doing is not wanted
+    for process in processes:  # their results are not needed
         process.terminate()
 
 
 # --- a cluster --------------------------------------------------------------------------------------------------------------
-def connected(client: Any) -> tuple[Any, bool]:
+@contextmanager
+def connected(client: Any) -> Iterator[Any]:
+    """A client of Dask whose workers are checked, closed at the end if it was made from an address; None for None."""
+    if client is None:
+        yield None
+        return
+    found, made = _client(client)
+    try:
+        check_workers(found)
+        yield found
+    finally:
+        if made:
+            with suppress(Exception):
+                found.close(timeout=5)
+
+
+def _client(client: Any) -> tuple[Any, bool]:
     """A client of Dask, and whether it was made here from an address."""
     try:
         from distributed import Client
     except ImportError:
-        raise StateError("client: Dask is not installed; pip install sharnir[cluster]") from None
+        raise ArgumentError("Dask is not installed; pip install sharnir[cluster]", "client") from None
     if isinstance(client, str):
         if not re.fullmatch(r"\w+://.+|[\w.-]+:\d+", client):
-            raise StateError(f"client: expected the address of a scheduler such as 'tcp://host:8786', got {client!r}")
+            raise ArgumentError(f"expected the address of a scheduler such as 'tcp://host:8786', got {client!r}", "client")
         try:
             _knock(client)
             made: Any = Client
             return made(client, timeout="10s", set_as_default=False), True
         except (OSError, ValueError, OverflowError) as error:
-            raise StateError(
-                f"client: no scheduler of Dask answers at {client}: {_reason(error)}. Start one (dask scheduler), or leave "
-                "`client` out"
+            raise ArgumentError(
+                f"no scheduler of Dask answers at {client}: {_reason(error)}. Start one (dask scheduler), or leave `client` out",
+                "client",
             ) from error
     if not hasattr(client, "submit") or not hasattr(client, "scheduler_info"):
-        raise StateError("client: expected a dask.distributed.Client, or the address of a scheduler such as 'tcp://host:8786'")
+        raise ArgumentError(
+            "expected a dask.distributed.Client, or the address of a scheduler such as 'tcp://host:8786'", "client"
+        )
     if client.status != "running":
-        raise StateError(f"client: it is {client.status}; connect it again")
+        raise ArgumentError(f"it is {client.status}; connect it again", "client")
     return client, False
 
 
 def _knock(address: str) -> None:
-    """Whether anybody listens there: Dask would try for long, and complain when it gives up."""
+    """Raise `OSError` where no server listens: Dask would try for long, and complain when it gives up."""
     found = re.fullmatch(r"(?:tcp://)?([\w.-]+):(\d+)/?", address)
     if found:
         socket.create_connection((found[1], int(found[2])), timeout=5.0).close()
@@ -206,14 +240,15 @@ def _reason(error: BaseException) -> str:
 
 
 def check_workers(client: Any) -> None:
-    """There are some, and all have this version."""
+    """Refuse a cluster that has no workers, or workers with another version of sharnir."""
     from ... import __version__
 
     try:
         client.wait_for_workers(1, timeout=WAIT)
     except TimeoutError:
-        raise StateError(
-            f"client: the scheduler at {client.scheduler.address} has no workers after {WAIT} s; start some: dask worker ADDRESS"
+        raise ArgumentError(
+            f"the scheduler at {client.scheduler.address} has no workers after {WAIT} s; start some: dask worker ADDRESS",
+            "client",
         ) from None
 
     def version() -> str:  # by value: a worker need not have this module
@@ -225,19 +260,19 @@ def check_workers(client: Any) -> None:
     for address, found in client.run(version).items():
         if found != __version__:
             theirs = f"sharnir {found}" if found else "no sharnir"
-            raise StateError(
-                f"client: worker {address} has {theirs}, this process has sharnir {__version__}: results would not be the same; "
-                "install one version everywhere"
+            raise ArgumentError(
+                f"worker {address} has {theirs}, this process has sharnir {__version__}: results would not be the same; "
+                "install one version everywhere",
+                "client",
             )
 
 
-def on_cluster(task: Task, jobs: Jobs, client: Any) -> Done:
-    """Dask repeats what a worker has not finished when it dies; a bundle over which several die is given up."""
-    check_workers(client)
-    return _on_cluster(transport.packed(task), jobs, client)
+def cluster_threads(client: Any) -> int:
+    return max(1, sum(w["nthreads"] for w in client.scheduler_info(n_workers=-1)["workers"].values()))
 
 
-def _on_cluster(data: bytes, jobs: Jobs, client: Any) -> Done:
+def on_cluster(data: bytes, jobs: Jobs, client: Any) -> Done:
+    """Bundles of a packed task computed by Dask, which repeats those of workers that die; one that kills several is given up."""
     import distributed
     from distributed.scheduler import KilledWorker
 
@@ -247,7 +282,7 @@ def _on_cluster(data: bytes, jobs: Jobs, client: Any) -> Done:
     found = as_completed(loop=client.loop)
     try:
         while True:
-            width = max(1, sum(w["nthreads"] for w in client.scheduler_info(n_workers=-1)["workers"].values())) * (AHEAD + 1)
+            width = cluster_threads(client) * (AHEAD + 1)
             for k, rows in islice(jobs, max(0, width - len(waiting))):
                 future = client.submit(transport.compute, data, rows, pure=False, key=f"sharnir-{name}-{k}")
                 waiting[future] = (k, rows)
@@ -270,14 +305,5 @@ def _on_cluster(data: bytes, jobs: Jobs, client: Any) -> Done:
         raise StateError(f"the cluster was lost: {_reason(error)}") from error
     finally:
         for future in waiting:
-            _forget(future)
-
-
-def _forget(future: Any) -> None:
-    try:
-        future.cancel()
-    except Exception:
-        return  # of a cluster that is gone
-
-
-__all__ = ["connected", "cores", "on_cluster", "on_processes", "on_threads"]
+            with suppress(Exception):  # the cluster may be gone
+                future.cancel()

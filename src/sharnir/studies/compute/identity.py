@@ -1,4 +1,4 @@
-"""What makes two studies the same: a store goes on only with the study it was begun for."""
+"""Identity of a study: a store accepts more results only from the study it was begun for."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .worker import Task
 
 
 def identity(task: Task, design: Design, seed: int) -> dict[str, Any]:
-    """Plain values, each named as a reader knows it."""
+    """Plain values that identify a study, each named as a reader knows it."""
     axes = {name: x.tolist() for name, x in design.axes.items()} if design.axes is not None else None
     return {
         "version": __version__,
         "model": task.model.name,
-        "model_digest": _model(task.model),
+        "model_digest": model_digest(task.model),
         "inputs": list(design.names),
         "axes": axes,
         "values_digest": fingerprint([design.count, design.axes, design.ingredients]),
@@ -59,7 +59,7 @@ NOT_MOTION = ("visuals", "import_report", "mesh_folders", "simulation", "keyfram
 """Parts of a model that its motion does not depend on."""
 
 
-def _model(model: Model) -> str:
+def model_digest(model: Model) -> str:
     try:
         return _digest(dumps(model))
     except SharnirError:  # it has functions that no file can hold
@@ -71,12 +71,12 @@ def _digest(text: str) -> str:
 
 
 def fingerprint(x: Any) -> str:
-    """Equal for what computes the same: functions by their code and what they hold, arrays by their numbers."""
+    """Digest that is equal for objects that compute the same: functions by code and closure, arrays by their numbers."""
     return _digest(_text(x, {}))
 
 
 def _text(x: Any, seen: dict[int, tuple[int, Any]]) -> str:
-    """`seen`: what was met before, by its identity, numbered; objects may refer to one another."""
+    """Text that a fingerprint is made of. `seen`: objects met before, numbered, by `id`: they may refer to one another."""
     if x is None or isinstance(x, (bool, int, float, complex, str, bytes)):
         return repr(x)
     if id(x) in seen:
@@ -109,7 +109,7 @@ def _text(x: Any, seen: dict[int, tuple[int, Any]]) -> str:
 
 
 PLAIN = (bool, int, float, complex, str, bytes, list, tuple, dict, np.ndarray, FunctionType, partial)
-"""What a function may read of its module and is looked into: numbers and other functions, not modules and classes."""
+"""Types of globals that belong to a function's fingerprint: numbers and other functions, not modules and classes."""
 
 
 def _filled(cell: Any) -> bool:

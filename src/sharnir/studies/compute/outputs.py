@@ -1,4 +1,4 @@
-"""What is kept of every run: ready reductions of quantities by name, and functions of the `Result`.
+"""Outputs of every run: ready reductions of quantities by name, and functions of the `Result`.
 
 A reduction is "<word> of <quantity>", the quantity as `Result.plot` takes it: "final of piston.x", "max of reaction of B.F".
 """
@@ -17,14 +17,14 @@ from ...simulation.results.lines import Line
 from ...simulation.results.named_motion import NamedMotion
 from ...simulation.results.quantities import understood
 from ...simulation.results.result import Result
-from ..design.designs import RESERVED
+from ..design.designs import RESERVED, ArgumentError
 
 Reduction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """Times (T,) and values (…, T) -> (…,)."""
 
 
 def _mean(t: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Over time, by the trapezoidal rule."""
+    """Mean over time, by the trapezoidal rule."""
     return np.trapezoid(x, t, axis=-1) / (t[-1] - t[0]) if len(t) > 1 and t[-1] != t[0] else x[..., -1]
 
 
@@ -41,7 +41,7 @@ REDUCTIONS: dict[str, tuple[Reduction, str]] = {
     "time of max": (lambda t, x: t[x.argmax(axis=-1)], "s"),
     "time of min": (lambda t, x: t[x.argmin(axis=-1)], "s"),
 }
-"""By their word: the reduction, and its unit where {} is that of the quantity."""
+"""Reductions by their word, each with its unit, where {} is that of the quantity."""
 
 MOTION, EVENT_TIME, EVENT_COUNT = "motion", "time of event ", "count of event "
 NONE = {"work": ": nothing adds or removes energy, or they keep no account of it, as rollouts (run=dict(step=…)) do not"}
@@ -51,64 +51,47 @@ OF_ONE = ("work", "defect")
 
 @dataclass
 class Shape:
-    """Of one output, the same in all runs."""
+    """Dimensions and units of one output, the same in all runs."""
 
     dims: tuple[str, ...] = ()
-    """After that of the runs."""
+    """Dimensions after that of the runs."""
     sizes: tuple[int, ...] = ()
     coords: dict[str, list[Any]] = field(default_factory=dict)
-    """Labels along them."""
+    """Labels along the dimensions."""
     units: str = ""
 
 
 class Output:
-    """One name of the dataset. `shape` is known once one run has been reduced."""
+    """One variable of the dataset. `shape` is known once one run has been reduced."""
+
+    needs_rows = True
+    """Whether it reads more than the end of a motion."""
+    of_motions = False
+    """Whether it reads nothing but the rows of a motion."""
+    of_accelerations = False
+    """Whether it reads accelerations."""
 
     def __init__(self, name: str) -> None:
         self.name, self.shape = name, Shape()
-
-    @property
-    def needs_rows(self) -> bool:
-        """Whether it looks at more than the end of a motion."""
-        return True
-
-    @property
-    def of_motions(self) -> bool:
-        """Whether it needs the rows of a motion alone, nothing that a `Result` has beside them."""
-        return False
-
-    @property
-    def of_accelerations(self) -> bool:
-        """Whether it looks at them."""
-        return False
 
     def of_one(self, r: Result) -> np.ndarray:
         raise NotImplementedError
 
     def of_many(self, r: NamedMotion) -> np.ndarray | None:
-        """(B, …) of motions side by side; None where it takes them one by one."""
+        """Values (B, …) for motions side by side; None where it takes them one by one."""
         return None
 
 
 class Reduced(Output):
     def __init__(self, name: str, text: str, word: str, model: Model) -> None:
         super().__init__(name)
-        self.text, self.word, self._quantity_name = text, word, text[len(word) + 4 :]
+        self.word, self._quantity_name = word, text[len(word) + 4 :]
         self._quantity = understood(model, self._quantity_name)
+        self.needs_rows = word != "final"
+        self.of_motions = self._quantity_name not in OF_ONE
+        self.of_accelerations = self._quantity_name.startswith("acceleration of ")
         self.times: np.ndarray | None = None
-        """Of motions: those of a run that comes to its end, where they are known."""
-
-    @property
-    def needs_rows(self) -> bool:
-        return self.word != "final"
-
-    @property
-    def of_motions(self) -> bool:
-        return self._quantity_name not in OF_ONE
-
-    @property
-    def of_accelerations(self) -> bool:
-        return self._quantity_name.startswith("acceleration of ")
+        """Times of a run that comes to its end, where they are known, for outputs that are motions."""
 
     def of_one(self, r: Result) -> np.ndarray:
         return self._reduced(r.t, self._quantity(r))
@@ -117,7 +100,7 @@ class Reduced(Output):
         return None if not self.of_motions else self._reduced(r.t, self._quantity(r))
 
     def _whole(self, t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """With nan after the end of a run that ended early."""
+        """Times and values, with nan after the end of a run that ended early."""
         if self.times is None or np.array_equal(t, self.times):
             return t, values
         full = np.full((*values.shape[:-1], len(self.times)), np.nan)
@@ -152,19 +135,14 @@ class Reduced(Output):
 class Final(Output):
     """All coordinates, or all speeds, at the end."""
 
+    needs_rows = False
+    of_motions = True
+
     def __init__(self, name: str, model: Model) -> None:
         super().__init__(name)
         labels = model.q_names if name == "q" else model.v_names
         dim = "coordinate" if name == "q" else "speed"
         self.shape = Shape((dim,), (len(labels),), {dim: list(labels)})
-
-    @property
-    def needs_rows(self) -> bool:
-        return False
-
-    @property
-    def of_motions(self) -> bool:
-        return True
 
     def of_one(self, r: Result) -> np.ndarray:
         return np.asarray(getattr(r, self.name)[-1])
@@ -206,7 +184,7 @@ class Function(Output):
 
 
 def outputs_of(model: Model, outputs: Any, events: Sequence[str]) -> list[Output]:
-    """As a caller gives them: {name: text or function}, a list of texts, or None for where the motion ends."""
+    """Outputs as a caller gives them: {name: text or function}, a list of texts, or None for where the motion ends."""
     if outputs is None:
         return [Final("q", model), Final("v", model)]
     if isinstance(outputs, str) or callable(outputs):
@@ -214,11 +192,11 @@ def outputs_of(model: Model, outputs: Any, events: Sequence[str]) -> list[Output
     if isinstance(outputs, Sequence):
         outputs = {x if isinstance(x, str) else getattr(x, "__name__", "output"): x for x in outputs}
     if not isinstance(outputs, Mapping) or not outputs:
-        raise StateError(f"outputs: expected {{name: reduction or function}}, got {brief(outputs)}")
+        raise ArgumentError(f"expected {{name: reduction or function}}, got {brief(outputs)}", "outputs")
     found = []
     for name, given in outputs.items():
         if not isinstance(name, str) or not name or "/" in name or name[0] == "." or name in (*RESERVED, "time"):
-            raise StateError(f"outputs: {brief(name)} cannot be the name of an output")
+            raise ArgumentError(f"{brief(name)} cannot be the name of an output", "outputs")
         found.append(_output(name, given, model, events))
     return found
 
@@ -227,15 +205,15 @@ def _output(name: str, given: Any, model: Model, events: Sequence[str]) -> Outpu
     if callable(given):
         return Function(name, given)
     if not isinstance(given, str):
-        raise StateError(
-            f"outputs: {name!r}: expected a function of a Result, or a text such as 'final of A', got {brief(given)}"
+        raise ArgumentError(
+            f"expected a function of a Result, or a text such as 'final of A', got {brief(given)}", "outputs", name
         )
     for prefix, counts in ((EVENT_TIME, False), (EVENT_COUNT, True)):
         if given.startswith(prefix):
             event = given.removeprefix(prefix)
             if event not in events:
                 there = f"the events of the run are {', '.join(map(repr, events))}" if events else "the run has none with a name"
-                raise StateError(f"outputs: {name!r}: no event {event!r}; {there}")
+                raise ArgumentError(f"no event {event!r}; {there}", "outputs", name)
             return Events(name, event, counts)
     words = (*REDUCTIONS, MOTION)
     for word in words:
@@ -243,9 +221,11 @@ def _output(name: str, given: Any, model: Model, events: Sequence[str]) -> Outpu
             try:
                 return Reduced(name, given, word, model)
             except StateError as error:
-                raise StateError(f"outputs: {name!r}: {error}") from None
+                raise ArgumentError(str(error), "outputs", name) from None
     hint = suggestion(given.partition(" of ")[0], words)
-    raise StateError(
-        f"outputs: {name!r}: {given!r} is no reduction; {f'{hint}Give' if hint else 'give'} '<reduction> of <quantity>' with "
-        f"{', '.join(words)}; 'time of event NAME', 'count of event NAME'; or a function of a Result"
+    raise ArgumentError(
+        f"{given!r} is no reduction; {f'{hint}Give' if hint else 'give'} '<reduction> of <quantity>' with "
+        f"{', '.join(words)}; 'time of event NAME', 'count of event NAME'; or a function of a Result",
+        "outputs",
+        name,
     )

@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -21,25 +21,21 @@ import numpy as np
 
 from ...errors import StateError
 from ..design.designs import Columns
+from ..statuses import COMPLETED, ENDED, NOT_RUN, OUTPUT_FAILED
 from .identity import DIFFERS
 from .outputs import Shape
-from .worker import ENDED, OUTPUT_FAILED, Bundle
+from .worker import Bundle
 
 STATUS, WORD, MESSAGE = 24, 64, 400
-"""Letters of a status, of an input that is a word, and of a message."""
+"""Characters of a status, of an input that is a word, and of a message."""
 NUMBER = "<f8"
 TYPES = (NUMBER, *(f"<U{n}" for n in (STATUS, WORD, MESSAGE)))
 """Types of arrays."""
 FORMAT = "sharnir study 1"
-WORDLESS = ("done", "stopped")
-"""Statuses without a message."""
-
-NOT_RUN = "not_run"
-"""The status of a run that was not made: the study was interrupted."""
 
 
 def fill_of(name: str, dtype: np.dtype[Any]) -> Any:
-    """What stands where nothing was written."""
+    """The value of entries that were not written."""
     return np.nan if dtype.kind == "f" else NOT_RUN if name == "status" else ""
 
 
@@ -62,13 +58,13 @@ class Store:
         self.shapes: dict[str, Shape] = {}
         self.done: set[int] = set()
         self.failed = 0
-        """Runs that did."""
+        """Number of runs that failed."""
 
     def put(self, k: int, rows: Columns, bundle: Bundle) -> None:
         """Bundle k is done. Where it cannot be written it is kept in memory, and the error is raised after that."""
         self._check_shapes(bundle)
         arrays = {**rows, **bundle.values, "t_end": bundle.t_end}
-        if not np.isin(bundle.status, WORDLESS).all():
+        if not np.isin(bundle.status, COMPLETED).all():
             arrays["message"] = np.array([text[:MESSAGE] for text in bundle.message], dtype=object)
         arrays["status"] = bundle.status  # the last: it says that the others are there
         failures = []
@@ -95,13 +91,13 @@ class Store:
                 bundle.values[name] = np.full((len(bundle.status), *known.sizes), np.nan)
 
     def _announce(self, name: str, shape: Shape) -> None:
-        """An output is known now."""
+        """Called when the shape of an output becomes known."""
 
     def _write(self, name: str, k: int, x: np.ndarray) -> None:
         raise NotImplementedError
 
     def read(self, name: str, runs: np.ndarray) -> np.ndarray:
-        """Of some runs, in any order."""
+        """Values for some runs, in any order."""
         raise NotImplementedError
 
     def names(self) -> list[str]:
@@ -109,7 +105,7 @@ class Store:
 
 
 class Memory(Store):
-    """Everything, in this process."""
+    """A store in the memory of this process."""
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
@@ -130,7 +126,7 @@ class Memory(Store):
 
 
 class Folder(Store):
-    """A Zarr group."""
+    """A store that is a Zarr group."""
 
     def __init__(self, path: Path, layout: Layout, about: Mapping[str, Any]) -> None:
         super().__init__(layout)
@@ -143,7 +139,7 @@ class Folder(Store):
     # --- beginning and going on -----------------------------------------------------------------------------------------------
     @classmethod
     def begin(cls, path: Path, layout: Layout, about: Mapping[str, Any]) -> Folder:
-        """A new one, or that of another process which began it meanwhile, with bundles of its own size."""
+        """A new store, or that of another process which began it meanwhile, with bundles of its own size."""
         store = cls(path, layout, about)
         path.mkdir(exist_ok=True)
         store._text(".zgroup", {"zarr_format": 2})
@@ -161,7 +157,7 @@ class Folder(Store):
 
     @classmethod
     def found(cls, path: Path) -> Folder | None:
-        """One that was begun; None where there is none."""
+        """The store that was begun there; None where there is none."""
         there = [p.name.lstrip(".") for p in path.iterdir()] if path.exists() else []  # before: another process may begin it now
         if not (path / ".zattrs").exists():
             if any(not name.startswith(("zgroup", "zattrs")) for name in there):
@@ -188,7 +184,7 @@ class Folder(Store):
         return store
 
     def _look(self, folder: Path) -> None:
-        """An array of it, whose description must be the one that `_array` writes."""
+        """Read the description of an array, which must be the one that `_array` writes."""
         attributes = self._attributes(folder)
         name, role = attributes["name"], attributes["role"]
         found = json.loads((folder / ".zarray").read_text(encoding="utf-8"))
@@ -206,7 +202,7 @@ class Folder(Store):
             self.failed, self._some_ended = int((~ended).sum()), bool(ended.any())
 
     def _check_arrays(self) -> None:
-        """Every bundle that is done has inputs; one in which a run ended has all outputs."""
+        """Check that every bundle that is done has its inputs, and one in which a run ended all outputs."""
         outputs = self.about["output_names"] if self._some_ended else []
         for name in [*self.about["inputs"], "t_end", "message", *outputs] if self.done else []:
             if not (self.path / self._place(name) / ".zarray").exists():
@@ -220,7 +216,7 @@ class Folder(Store):
         self._array(name, np.dtype(NUMBER), shape, "output")
 
     def declare(self, rows: Columns) -> None:
-        """The arrays that every study has."""
+        """Describe the arrays that every study has."""
         for name, x in rows.items():
             self._array(name, np.dtype(f"<U{WORD}" if x.dtype.kind == "U" else NUMBER), Shape(), "input")
         for name, kind in (("t_end", NUMBER), ("message", f"<U{MESSAGE}"), ("status", f"<U{STATUS}")):
@@ -261,14 +257,14 @@ class Folder(Store):
 
     @staticmethod
     def _place(name: str) -> str:
-        """A folder for a name: any letters, but none that has a meaning in paths."""
+        """Folder for a name: any characters but those that have a meaning in paths."""
         return quote(name, safe=" ()[]+,=@")
 
     def _text(self, place: str, content: Mapping[str, Any]) -> None:
         self._bytes(place, json.dumps(content, indent=1).encode())
 
     def _bytes(self, place: str, data: bytes) -> None:
-        """A file that appears whole or not at all."""
+        """Write a file that appears whole or not at all."""
         target = self.path / place
         part = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
         try:
@@ -297,7 +293,7 @@ class Folder(Store):
         if k not in self.done or name == "status":
             return k not in self.done
         if name == "message":
-            return bool(np.isin(self._statuses(k), WORDLESS).all())
+            return bool(np.isin(self._statuses(k), COMPLETED).all())
         return name in self.shapes and not np.isin(self._statuses(k), ENDED).any()
 
     def _chunk(self, name: str, k: int) -> np.ndarray:
@@ -327,8 +323,3 @@ class Folder(Store):
             mine = np.flatnonzero(chunks == k)
             out[mine] = self._chunk(name, k)[runs[mine] - k * self.layout.size]
         return out
-
-
-def open_places(store: Store) -> Iterable[int]:
-    """Bundles that are still to be done."""
-    return (k for k in range(store.layout.bundles) if k not in store.done)

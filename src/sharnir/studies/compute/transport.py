@@ -15,13 +15,13 @@ from .worker import Bundle, Task, Worker
 
 MARK = b"sharnir study\0"
 _mine = local()
-"""Of this thread: the worker for the last task."""
+"""This thread's worker, made for the last task it computed."""
 
 
 def packed(task: Task) -> bytes:
-    """The task as bytes. Whatever cannot be sent is named."""
+    """The task as bytes. The error names what cannot be sent."""
     model = task.model.copy()
-    model.visuals.clear()  # nobody looks
+    model.visuals.clear()  # not needed to compute
     task = replace(task, model=model)
     dumps = _dumps()
     try:
@@ -51,7 +51,7 @@ def unpacked(data: bytes) -> Task:
 
 
 def compute(data: bytes, rows: Columns) -> Bundle:
-    """In whatever process this is: the worker of this thread is kept for the next bundle."""
+    """A bundle, computed in any process: the worker of this thread is kept for the next one."""
     if getattr(_mine, "data", None) != data:
         _mine.worker, _mine.data = Worker(unpacked(data)), data
     worker: Worker = _mine.worker
@@ -70,7 +70,7 @@ def _parts(task: Task) -> Iterator[tuple[str, Any]]:
 
 
 def _dumps() -> Callable[[Any], bytes]:
-    """Functions of the user's script, lambdas too, need cloudpickle; what can be imported does not."""
+    """The function that pickles: functions of the user's script, lambdas too, need cloudpickle; importable ones do not."""
     try:
         from cloudpickle import dumps
     except ImportError:
@@ -80,8 +80,5 @@ def _dumps() -> Callable[[Any], bytes]:
 
 
 def _advice() -> str:
-    return (
-        ""
-        if _dumps() is not pickle.dumps
-        else "; for lambdas and functions of a script install cloudpickle: pip install sharnir[cluster]"
-    )
+    missing = _dumps() is pickle.dumps
+    return "; for lambdas and functions of a script install cloudpickle: pip install sharnir[cluster]" if missing else ""

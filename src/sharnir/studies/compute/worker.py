@@ -1,6 +1,6 @@
 """One worker of a study, a thread or a process: the model compiled once, then bundle after bundle of runs.
 
-What a bundle gives depends on the task and on its inputs alone: not on the worker, nor on the bundles before it.
+Results of a bundle depend on the task and on its inputs alone: not on the worker, nor on the bundles before it.
 """
 
 from __future__ import annotations
@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from ...dialect.jit import host_lanes
-from ...errors import SharnirError, SimulationError, StateError
-from ...integrate.trajectory import LIMITED, in_words
+from ...errors import SharnirError, SimulationError
+from ...integrate.trajectory import in_words
 from ...model.model import Model
 from ...model.parameter_checks import check_values
 from ...model.validity import beyond_validity, warn_of_deformation
@@ -26,15 +27,13 @@ from ...simulation.run.checks import output_times
 from ...simulation.run.options import FixedSteps, check_duration, fixed_steps, number
 from ...simulation.run.rollout import rollout
 from ...simulation.run.runs import Runs, runs_of
-from ..design.designs import Columns
+from ...simulation.run.simulate import simulate
+from ..design.designs import ArgumentError, Columns
 from ..design.inputs import WORDS, Inputs, in_one_line
 from ..design.many_inputs import ManyInputs, Refused
+from ..statuses import COMPLETED, ENDED, OUTPUT_FAILED, REFUSED
 from .outputs import MOTION, Final, Output, Reduced, Shape, outputs_of
 
-ENDED = ("done", "stopped", *LIMITED)
-"""Statuses of runs that did not fail."""
-REFUSED, OUTPUT_FAILED = "refused", "output_failed"
-"""Statuses of runs that could not begin, and of those whose output raised an exception."""
 FEWEST = 8
 """Runs of a study for which lanes are compiled."""
 MOST_KINDS = 64
@@ -47,27 +46,29 @@ ON_LANES = {
 }  # fmt: skip
 """Arguments of adaptive runs that may go side by side."""
 
+OUTPUT = signature(simulate).parameters["output"].default
+
 SideBySide = Callable[[Columns, int], tuple[Rollout, np.ndarray]]
 """Runs from their inputs, and which of them are left to be run alone."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is the same for all runs of a study."""
+    """Everything that all runs of a study have in common."""
 
     model: Model
     names: tuple[str, ...]
     run: Mapping[str, Any]
     outputs: Any
     count: int | None = None
-    """Runs, where that is known: for few it does not pay to compile lanes."""
+    """Number of runs, where it is known: for few it does not pay to compile lanes."""
     first: Columns | None = None
     """Inputs of the first run."""
 
 
 @dataclass
 class Bundle:
-    """What runs side by side in the dataset have given. `values`: by output (n, …), nan where a run has none."""
+    """Results of consecutive runs. `values`: by output (n, …), nan where a run has none."""
 
     status: np.ndarray
     message: np.ndarray
@@ -81,7 +82,7 @@ class Bundle:
         return cls(np.full(n, "", dtype=object), np.full(n, "", dtype=object), np.full(n, np.nan))
 
     def put(self, output: Output, at: Sequence[int], values: np.ndarray) -> None:
-        """Of runs `at`."""
+        """Set an output of the runs `at`."""
         known = self.values.get(output.name)
         if known is None:
             known = self.values[output.name] = np.full((len(self.status), *output.shape.sizes), np.nan)
@@ -96,7 +97,7 @@ class Worker:
         self.outputs = outputs_of(self.model, task.outputs, event_names(self.inputs.run))
         for output in self.outputs:
             if output.name in task.names:
-                raise StateError(f"outputs: {output.name!r} is the name of an input; give the output another")
+                raise ArgumentError(f"{output.name!r} is the name of an input; give the output another", "outputs")
         self._kinds: dict[tuple[Any, ...], Runs] = {}
         self._lanes: dict[Runs, AdaptiveLanes | None] = {}
         self._first = task.first
@@ -118,22 +119,21 @@ class Worker:
         return out
 
     def _tell_times(self) -> None:
-        """Motions have the same times in all runs."""
+        """Give outputs that are motions their times, the same in all runs."""
         motions = [output for output in self.outputs if isinstance(output, Reduced) and output.word == MOTION]
         if not motions:
             return
         run = self.inputs.run
         for name in ("duration", "t0", "step"):
             if name in self.inputs.varied_options:
-                raise StateError(
-                    f"outputs: {motions[0].name!r}: motions have the same times in all runs, {name!r} cannot be an input"
+                raise ArgumentError(
+                    f"motions have the same times in all runs, {name!r} cannot be an input", "outputs", motions[0].name
                 )
         if self.inputs.on_lanes:
             return
-        t0, size = number(run.get("t0", 0.0), "t0"), self.model.nq + self.model.nv
-        times = output_times(run.get("output", 0.01), t0, t0 + check_duration(run["duration"]), size)
+        times = _times(run, self.model.nq + self.model.nv)
         if times is None:
-            raise StateError(f"outputs: {motions[0].name!r}: motions need times, run=dict(output=0.1), not every step")
+            raise ArgumentError("motions need times, run=dict(output=0.1), not every step", "outputs", motions[0].name)
         for output in motions:
             output.times = times
 
@@ -141,30 +141,32 @@ class Worker:
         """One run, whole."""
         if self.inputs.on_lanes:
             return self._rolled_out({name: np.array([x]) for name, x in row.items()}, 1, ends=False)[0][0]
-        runs, rest = self._runs(self.inputs.arguments(row))
-        return runs.run(**rest, on_failure="return", progress=False)
+        return self._run(row)
 
     # --- one after another ----------------------------------------------------------------------------------------------------
     def _one_by_one(self, rows: Columns, at: Sequence[int], out: Bundle, stopped: Callable[[], bool]) -> None:
         results: list[tuple[int, Result]] = []
         for k in at:
             if stopped():
-                raise KeyboardInterrupt  # what is not finished is not wanted
+                raise KeyboardInterrupt  # unfinished bundles are dropped
             try:
-                arguments = self.inputs.arguments({name: x[k] for name, x in rows.items()})
-                runs, rest = self._runs(arguments)
-                r = runs.run(**rest, on_failure="return", progress=False)
+                r = self._run({name: x[k] for name, x in rows.items()})
             except Exception as error:  # of a user's function too
                 out.status[k], out.message[k] = REFUSED, in_one_line(in_words(error))
                 continue
             if r.status == "interrupted":
                 raise KeyboardInterrupt
-            self._record(out, k, r)
+            out.status[k], out.t_end[k] = r.status, r.t[-1] if len(r.t) else np.nan
+            out.message[k] = in_one_line(r.message) if r.status not in COMPLETED else ""
             results.append((k, r))
         self._reduce(results, out)
 
+    def _run(self, row: Mapping[str, Any]) -> Result:
+        runs, rest = self._runs(self.inputs.arguments(row))
+        return runs.run(**rest, on_failure="return", progress=False)
+
     def _runs(self, arguments: dict[str, Any]) -> tuple[Runs, dict[str, Any]]:
-        """The compiled runs of a kind, and what is left to give to them."""
+        """The compiled runs of a kind, and the remaining arguments of one run."""
         key = tuple(repr(arguments.get(name)) for name in (*WORDS, "decay"))
         if (runs := self._kinds.get(key)) is None:
             runs, rest = runs_of(self.model, arguments)
@@ -176,16 +178,12 @@ class Worker:
 
     @property
     def _of_starts(self) -> Runs:
-        """Runs whose start is that of all others."""
+        """Runs that find the start for all kinds."""
         return self._runs({"integrator": "dop853"})[0]
-
-    def _record(self, out: Bundle, k: int, r: Result) -> None:
-        out.status[k], out.t_end[k] = r.status, r.t[-1] if len(r.t) else np.nan
-        out.message[k] = in_one_line(r.message) if r.status not in ("done", "stopped") else ""
 
     # --- side by side ---------------------------------------------------------------------------------------------------------
     def _alike(self, rows: Columns, n: int) -> list[list[int]]:
-        """Runs that have all options in common."""
+        """Groups of runs that have all options in common."""
         names = self.inputs.varied_options
         groups: dict[tuple[Any, ...], list[int]] = {}
         for k in range(n) if names else ():
@@ -193,7 +191,7 @@ class Worker:
         return list(groups.values()) or [list(range(n))]
 
     def _side_by_side(self, run: SideBySide, rows: Columns, at: list[int], out: Bundle, stopped: Callable[[], bool]) -> None:
-        """Those that cannot be run must not keep the others from running: where it is not known which they are, by halves."""
+        """Run a group. Runs that are refused must not stop the others: where it is unknown which they are, it is halved."""
         if stopped():
             raise KeyboardInterrupt
         try:
@@ -228,7 +226,7 @@ class Worker:
         self._one_by_one(rows, [at[k] for k in np.flatnonzero(left)], out, stopped)
 
     def _rolled_out(self, rows: Columns, n: int, ends: bool = True) -> tuple[Rollout, np.ndarray]:
-        """`ends`: no more rows than the outputs look at."""
+        """Runs of fixed step. `ends`: store no more rows than the outputs read."""
         given = ManyInputs(self.inputs, rows)
         arguments = {**given.arguments}
         arguments["q0"], arguments["v0"] = given.starts(self._of_starts, given.values())
@@ -243,43 +241,42 @@ class Worker:
 
     # --- adaptive, on lanes ---------------------------------------------------------------------------------------------------
     def go_together(self, rows: Columns, k: int = 0) -> bool:
-        """Whether adaptive runs with the options of this one do."""
+        """Whether adaptive runs with the options of run k go side by side."""
         if self.inputs.on_lanes:
             return False
         try:
             return self._lanes_of(self.inputs.arguments({name: x[k] for name, x in rows.items()})) is not None
-        except SharnirError:  # which is told of each of them
+        except SharnirError:  # the row of each run reports it
             return False
 
     def _lanes_of(self, arguments: dict[str, Any]) -> AdaptiveLanes | None:
-        """For runs of which nothing is asked but their motion; None where they go one after another."""
-        if self._alone or not set(arguments) <= ON_LANES or arguments.get("output", 0.01) is None:
+        """Lanes for runs whose outputs read only their motion; None where runs go one after another."""
+        if self._alone or not set(arguments) <= ON_LANES or arguments.get("output", OUTPUT) is None:
             return None
         runs, _ = self._runs(arguments)
         if runs not in self._lanes:
-            self._lanes[runs] = AdaptiveLanes(runs) if suits(runs) else None
-            self._tell(self._lanes[runs])
+            lanes = self._lanes[runs] = AdaptiveLanes(runs) if suits(runs) else None
+            if lanes is not None and self._first is not None:
+                self._tell(lanes, self._first)
         return self._lanes[runs]
 
-    def _tell(self, lanes: AdaptiveLanes | None) -> None:
-        """Of the first run of the study, so that no run depends on those before it in this worker."""
-        if lanes is None or self._first is None:
-            return
-        given = ManyInputs(self.inputs, self._first)
+    def _tell(self, lanes: AdaptiveLanes, first: Columns) -> None:
+        """Prepare lanes by the first run of the study, so that no run depends on those before it in this worker."""
+        given = ManyInputs(self.inputs, first)
         with suppress(SharnirError):  # it cannot begin
             values = given.values()
             q, _ = given.starts(self._of_starts, values)
             lanes.tell(q[0], number(given.arguments.get("t0", 0.0), "t0"), values[0])
 
     def _adaptive(self, rows: Columns, n: int) -> tuple[Rollout, np.ndarray]:
-        """Runs that need more than lanes give are left."""
+        """Adaptive runs on lanes, and which of them lanes could not finish."""
         model = self.model
         given = ManyInputs(self.inputs, rows)
         runs, rest = self._runs(given.arguments)
         lanes = self._lanes_of(given.arguments)
         assert lanes is not None
         t0, duration = number(rest.get("t0", 0.0), "t0"), check_duration(rest["duration"])
-        times = output_times(rest.get("output", 0.01), t0, t0 + duration, 2 * (model.nq + model.nv))
+        times = _times(rest, 2 * (model.nq + model.nv))
         assert times is not None
         values, tau = given.values(), given.tau()
         check_values(model, values)
@@ -300,12 +297,11 @@ class Worker:
         return many, ~ok
 
     def rows_of_one(self, row: Mapping[str, Any]) -> int:
-        """Numbers of the rows of a run, about."""
+        """Approximate count of numbers in the rows of a run."""
         arguments, model = self.inputs.arguments(row), self.model
         size = 2 * (model.nq + model.nv + len(model.states))
         if not self.inputs.on_lanes:
-            t0, output = number(arguments.get("t0", 0.0), "t0"), arguments.get("output", 0.01)
-            times = output_times(output, t0, t0 + check_duration(arguments["duration"]), size)
+            times = _times(arguments, size)
             return 1000 * size if times is None else len(times) * size
         if not any(output.needs_rows for output in self.outputs):
             return 2 * size
@@ -314,7 +310,7 @@ class Worker:
 
     # --- outputs --------------------------------------------------------------------------------------------------------------
     def _reduce(self, results: list[tuple[int, Result]], out: Bundle) -> None:
-        """Runs whose rows are at the same times together: what follows from a motion is computed for all its states at once."""
+        """Reduce runs with rows at the same times together: quantities of a motion are computed for all its states at once."""
         together: dict[bytes, list[tuple[int, Result]]] = {}
         for k, r in results:
             if r.status in ENDED and len(r.t) and _constant(r.parameters):
@@ -339,7 +335,7 @@ class Worker:
                 self._put_one(output, k, many[place] if results is None else results[place], out)
 
     def _reduce_one(self, k: int, r: Result, out: Bundle) -> None:
-        """Of a run that failed, what is known where it ended."""
+        """Reduce one run; of a failed one, the outputs that read only where it ended."""
         for output in self.outputs:
             if r.status in ENDED or isinstance(output, Final) or (isinstance(output, Reduced) and not output.needs_rows):
                 self._put_one(output, k, r, out)
@@ -352,6 +348,12 @@ class Worker:
                 verb = "" if isinstance(error, SharnirError) else "raised "
                 out.status[k] = OUTPUT_FAILED
                 out.message[k] = in_one_line(f"output {output.name!r}: {verb}{in_words(error)}")
+
+
+def _times(arguments: Mapping[str, Any], size: int) -> np.ndarray | None:
+    """Times of the rows of a run, of so many numbers each; None: every step."""
+    t0 = number(arguments.get("t0", 0.0), "t0")
+    return output_times(arguments.get("output", OUTPUT), t0, t0 + check_duration(arguments["duration"]), size)
 
 
 def _steps(arguments: Mapping[str, Any]) -> FixedSteps:

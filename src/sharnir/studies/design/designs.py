@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import SharnirError, StateError, brief
+from ...errors import SharnirError, StateError, brief, plain
 from ...integrate.trajectory import in_words
 
 Columns = dict[str, np.ndarray]
@@ -23,13 +23,30 @@ SAMPLERS = ("random", "sobol", "lhs", "halton")
 MOST_RUNS = 2**48
 
 
+class ArgumentError(StateError):
+    """A value that an argument cannot take; `path` leads from the name of the argument to the wrong part of the value."""
+
+    def __init__(self, what: str, *path: str) -> None:
+        super().__init__(": ".join([*path[:1], *map(repr, path[1:]), what]))
+        self.what, self.path = what, path
+
+    def after(self, *path: str) -> str:
+        """The message without what its place says, where that is shown otherwise."""
+        known = sum(self.path[:k] == path[:k] for k in range(1, 1 + min(len(self.path), len(path))))
+        return plain(": ".join([*map(repr, self.path[known:]), self.what])) if known else str(self)
+
+    def renamed(self, argument: str) -> StateError:
+        """The error for a caller who knows the argument by another name."""
+        return StateError(f"{argument}: {self.after(self.path[0])}".replace(f"`{self.path[0]}`", argument))
+
+
 class Design(ABC):
     """`names` of the inputs, `count` of the runs."""
 
     names: tuple[str, ...]
     count: int
     axes: Columns | None = None
-    """Of a grid: its values along every axis, the last of which changes fastest."""
+    """Values along every axis of a grid, the last of which changes fastest."""
 
     @abstractmethod
     def rows(self, first: int, last: int) -> Columns:
@@ -37,13 +54,13 @@ class Design(ABC):
 
     @property
     def ingredients(self) -> Any:
-        """What tells it from another design."""
+        """Everything that tells it from another design."""
         ends = [self.rows(k, k + 1) for k in (0, self.count // 2, self.count - 1)]
         return [type(self).__name__, self.names, self.count, ends]
 
 
 class Grid(Design):
-    """All combinations."""
+    """All combinations of the values."""
 
     def __init__(self, axes: Mapping[str, Any]) -> None:
         self.axes = {name: column(values, name) for name, values in axes.items()}
@@ -52,7 +69,7 @@ class Grid(Design):
         self.count = int(np.prod(self._shape, dtype=object))
         for name, values in self.axes.items():
             if not len(values):
-                raise StateError(f"over: {name!r} has no values")
+                raise ArgumentError(f"{name!r} has no values", "over")
 
     def rows(self, first: int, last: int) -> Columns:
         assert self.axes is not None
@@ -73,9 +90,11 @@ class Listed(Design):
         names = tuple(runs[0])
         for k, one in enumerate(runs):
             if not isinstance(one, Mapping):
-                raise StateError(f"over: run {k} is {brief(one)}; a list has a mapping {{input: value}} for each run")
+                raise ArgumentError(f"run {k} is {brief(one)}; a list has a mapping {{input: value}} for each run", "over")
             if odd := set(one) ^ set(names):
-                raise StateError(f"over: run {k} differs from run 0 in naming {sorted(odd)[0]!r}; give every run the same inputs")
+                raise ArgumentError(
+                    f"run {k} differs from run 0 in naming {sorted(odd)[0]!r}; give every run the same inputs", "over"
+                )
         return cls({name: [one[name] for one in runs] for name in names})
 
     def rows(self, first: int, last: int) -> Columns:
@@ -119,7 +138,9 @@ class Computed(Design):
         runs = [self._run(k) for k in range(first, last)]
         for k, one in enumerate(runs, first):
             if tuple(one) != self.names:
-                raise StateError(f"over: the function names {', '.join(map(repr, one))} for run {k}, and other inputs for run 0")
+                raise ArgumentError(
+                    f"the function names {', '.join(map(repr, one))} for run {k}, and other inputs for run 0", "over"
+                )
         return {name: column([one[name] for one in runs], name) for name in self.names}
 
     @property
@@ -132,63 +153,68 @@ class Computed(Design):
         except SharnirError:
             raise
         except Exception as error:
-            raise StateError(f"over: the function raised {in_words(error)} for run {k}") from error
+            raise ArgumentError(f"the function raised {in_words(error)} for run {k}", "over") from error
         if not isinstance(found, Mapping):
-            raise StateError(f"over: the function must return {{input: value}}; for run {k} it returned {brief(found)}")
+            raise ArgumentError(f"the function must return {{input: value}}; for run {k} it returned {brief(found)}", "over")
         return found
 
 
 def design_of(over: Any, runs: int | None, sampler: Any, seed: int) -> Design:
-    """What a caller may give: a mapping, a list of mappings, a table, a function."""
+    """The design for what a caller gives: a mapping, a list of mappings, a table, a function."""
+    design = _design_of(over, runs, sampler, seed)
+    if not design.names:
+        raise ArgumentError("no inputs; give at least one, such as {'spring.stiffness': [1e4, 2e4]}", "over")
+    if not design.count:
+        raise ArgumentError("no runs", "over")
+    for name in design.names:
+        if not name or name[0] == "." or "/" in name or name in RESERVED:
+            raise ArgumentError(f"{name!r} cannot be the name of an input", "over")
+    return design
+
+
+def _design_of(over: Any, runs: int | None, sampler: Any, seed: int) -> Design:
     if runs is not None and (isinstance(runs, bool) or not isinstance(runs, (int, np.integer)) or not 0 < runs <= MOST_RUNS):
         raise StateError(f"runs: expected a whole number of at least 1, got {brief(runs)}")
     if isinstance(over, Design):
-        return _named(over)
+        return over
     if callable(over):
         if runs is None:
-            raise StateError("over: a function gives the inputs of any run; say how many there are: runs=…")
-        return _named(Computed(over, int(runs), seed))
+            raise ArgumentError("a function gives the inputs of any run; say how many there are: runs=…", "over")
+        return Computed(over, int(runs), seed)
     if isinstance(over, Mapping):
         for name in over:
             if not isinstance(name, str):
-                raise StateError(f"over: inputs are named by texts, got {brief(name)}")
+                raise ArgumentError(f"inputs are named by texts, got {brief(name)}", "over")
         if runs is not None:
-            return _named(Sampled(over, int(runs), sampler, seed))
+            return Sampled(over, int(runs), sampler, seed)
         for name, given in over.items():
             if hasattr(given, "ppf"):
-                raise StateError(f"over: {name!r} is a distribution; say how many runs to draw: runs=…")
+                raise ArgumentError(f"{name!r} is a distribution; say how many runs to draw: runs=…", "over")
             if isinstance(given, tuple) and len(given) == 2:
                 low, high = (brief(x) for x in given)
-                raise StateError(
-                    f"over: {name!r}: ({low}, {high}) is a range, from which runs are drawn: runs=…; two values are a list, "
-                    f"[{low}, {high}]"
+                raise ArgumentError(
+                    f"({low}, {high}) is a range, from which runs are drawn: runs=…; two values are a list, [{low}, {high}]",
+                    "over",
+                    name,
                 )
-        return _named(Grid(over))
+        return Grid(over)
     if runs is not None:
         raise StateError("runs: a list or a table has as many runs as it has rows; leave `runs` out")
     if hasattr(over, "columns") and hasattr(over, "to_dict"):  # a table of pandas
-        return _named(Listed({str(name): np.asarray(over[name]) for name in over.columns}))
+        return Listed({str(name): np.asarray(over[name]) for name in over.columns})
     if isinstance(over, Sequence) and not isinstance(over, str):
         if not over:
-            raise StateError("over: the list has no runs")
+            raise ArgumentError("the list has no runs", "over")
         if not isinstance(over[0], Mapping):
-            raise StateError(f"over: a list has a mapping {{input: value}} for each run; its first entry is {brief(over[0])}")
-        return _named(Listed.of(over))
-    raise StateError(
-        "over: expected {input: values} (a grid), {input: distribution} with runs=…, a list of {input: value}, a table, "
-        f"or a function of the run with runs=…; got {brief(over)}"
+            raise ArgumentError(
+                f"a list has a mapping {{input: value}} for each run; its first entry is {brief(over[0])}", "over"
+            )
+        return Listed.of(over)
+    raise ArgumentError(
+        "expected {input: values} (a grid), {input: distribution} with runs=…, a list of {input: value}, a table, "
+        f"or a function of the run with runs=…; got {brief(over)}",
+        "over",
     )
-
-
-def _named(design: Design) -> Design:
-    if not design.names:
-        raise StateError("over: no inputs; give at least one, such as {'spring.stiffness': [1e4, 2e4]}")
-    if not design.count:
-        raise StateError("over: no runs")
-    for name in design.names:
-        if not name or name[0] == "." or "/" in name or name in RESERVED:
-            raise StateError(f"over: {name!r} cannot be the name of an input")
-    return design
 
 
 RESERVED = ("run", "status", "message", "t_end")
@@ -202,36 +228,36 @@ def column(values: Any, name: str) -> np.ndarray:
     found = np.array(list(values)) if not isinstance(values, np.ndarray) else np.asarray(values)
     if found.ndim != 1:
         shape = found.shape[1:]
-        raise StateError(f"over: {name!r} has values of shape {shape}; an input is one number, name its parts: 'q0.joint.x'")
+        raise ArgumentError(f"{name!r} has values of shape {shape}; an input is one number, name its parts: 'q0.joint.x'", "over")
     if found.dtype.kind == "U":
         return found
     if found.dtype.kind in "cb":
-        raise StateError(f"over: {name!r}: expected real numbers, got {brief(values)}")
+        raise ArgumentError(f"expected real numbers, got {brief(values)}", "over", name)
     try:
         found = found.astype(float)
     except (TypeError, ValueError):
-        raise StateError(f"over: {name!r}: expected numbers, or words, got {brief(values)}") from None
+        raise ArgumentError(f"expected numbers, or words, got {brief(values)}", "over", name) from None
     if not np.isfinite(found).all():
-        raise StateError(f"over: {name!r} of run {int(np.argmin(np.isfinite(found)))} is not finite")
+        raise ArgumentError(f"{name!r} of run {int(np.argmin(np.isfinite(found)))} is not finite", "over")
     return found
 
 
 # --- samples ----------------------------------------------------------------------------------------------------------------
 def inverse_of(name: str, given: Any) -> Callable[[np.ndarray], np.ndarray]:
-    """From (0, 1) to the values of an input: of a distribution, a range (low, high), a list to choose from, one value."""
+    """Map from (0, 1) to values of an input, given by a distribution, a range (low, high), a list to choose from, one value."""
     if hasattr(given, "ppf"):
         return lambda u: np.asarray(given.ppf(u), dtype=float)
     values = column(given, name)
     if isinstance(given, tuple) and len(values) == 2 and values.dtype.kind == "f":
         low, high = values
         if not low < high:
-            raise StateError(f"over: {name!r}: a range (low, high) needs low < high, got {brief(given)}")
+            raise ArgumentError(f"a range (low, high) needs low < high, got {brief(given)}", "over", name)
         return lambda u: low + (high - low) * u
     return lambda u: values[np.minimum((u * len(values)).astype(int), len(values) - 1)]
 
 
 def _points(sampler: Any, d: int, count: int, seed: int) -> Callable[[int, int], np.ndarray]:
-    """Points first … last - 1 of the unit cube."""
+    """Function for points first … last - 1 of the unit cube."""
     if sampler == "random":
         return lambda first, last: _random(d, seed, first, last)
     if not isinstance(sampler, str) and hasattr(sampler, "random") and hasattr(sampler, "d"):
@@ -254,7 +280,7 @@ def _points(sampler: Any, d: int, count: int, seed: int) -> Callable[[int, int],
         engine = make(d, rng=seed, **more)
         if first:
             engine.fast_forward(first)
-        with warnings.catch_warnings():  # of any part of Sobol's sequence that is no power of two
+        with warnings.catch_warnings():  # SciPy warns of parts of Sobol's sequence that are no power of two
             warnings.simplefilter("ignore", UserWarning)
             return np.asarray(engine.random(last - first))
 
@@ -262,7 +288,7 @@ def _points(sampler: Any, d: int, count: int, seed: int) -> Callable[[int, int],
 
 
 def _random(d: int, seed: int, first: int, last: int) -> np.ndarray:
-    """Independent and uniform. Philox counts: the numbers of a run are found without those before it."""
+    """Independent uniform points. Philox counts: the numbers of a run are found without those before it."""
     words = -(-d // 4) * 4  # a count of the generator is four words
     generator = np.random.Philox(key=seed)
     generator.advance(first * (words // 4))

@@ -22,7 +22,7 @@ from ...model.settings import SimulationSettings, overridden
 from ...model.values import ByName, Choice, Fault, FilePath, Flag, Name, Scalar, Text, Whole, expected
 from ..compute.outputs import outputs_of
 from ..compute.worker import event_names
-from .designs import SAMPLERS, design_of
+from .designs import SAMPLERS, ArgumentError, design_of
 from .file_values import all_values, one_value, read_runs
 from .inputs import WORDS, Inputs
 
@@ -75,7 +75,7 @@ class StudyEntry(Element):
 
 @dataclass(frozen=True)
 class StudyFile:
-    """What a file says, checked as far as that is possible without its model."""
+    """The contents of a file, checked as far as that is possible without its model."""
 
     document: Document
     entry: StudyEntry
@@ -91,7 +91,7 @@ class StudyFile:
         return None if self.entry.store is None else self.folder / self.entry.store
 
     def arguments(self, runs: int | None = None, seed: int | None = None) -> dict[str, Any]:
-        """Of `sharnir.study`, all checked; `runs` and `seed` in place of those of the file."""
+        """Arguments for `sharnir.study`, all checked; `runs` and `seed` in place of those of the file."""
         changes = {name: x for name, x in (("runs", runs), ("seed", seed)) if x is not None}
         try:
             return _Reader(self, self.entry.replaced(**changes)).arguments() | {"store": self.store}
@@ -113,7 +113,7 @@ def read_study(path: Path) -> StudyFile:
 
 
 def _check_pairs(entry: StudyEntry) -> None:
-    """Of two fields one is given."""
+    """Check that exactly one field of each pair is given."""
     for first, second in (("model", "sample"), ("over", "table")):
         given = [name for name in (first, second) if getattr(entry, name) is not None]
         if not given:
@@ -132,7 +132,7 @@ class _Reader:
     def __init__(self, file: StudyFile, entry: StudyEntry) -> None:
         self.file, self.entry = file, entry
         self.lines: list[int] = []
-        """Of the rows of a table."""
+        """Line numbers of the rows of a table."""
 
     def arguments(self) -> dict[str, Any]:
         entry = self.entry
@@ -153,7 +153,7 @@ class _Reader:
         over = self._over(words) if rows is None else self._listed(rows, words)
         sampler = entry.sampler or SAMPLERS[0]
         with at("over" if entry.table is None else "table"):
-            _without("over: ", lambda: design_of(over, entry.runs, sampler, entry.seed))
+            _placed(lambda: design_of(over, entry.runs, sampler, entry.seed), "over")
         self._check_outputs(inputs.model, run)
         return {
             "model": model, "over": over, "run": run, "outputs": entry.outputs, "runs": entry.runs, "sampler": sampler,
@@ -164,11 +164,7 @@ class _Reader:
     def _model(self) -> Model:
         entry = self.entry
         if entry.model is not None:
-            path = self.file.folder / entry.model
-            if not path.is_file():
-                with at("model"):
-                    raise Fault(f"there is no file {path}")
-            return load(path, floating=entry.floating)  # its mistakes have lines of their own
+            return load(self._path("model"), floating=entry.floating)  # its mistakes have lines of their own
         with at("sample"):
             there = _samples()
             if entry.sample not in there:
@@ -176,8 +172,15 @@ class _Reader:
             found: Model = getattr(samples, entry.sample)()
             return found
 
+    def _path(self, field: str) -> Path:
+        path: Path = self.file.folder / getattr(self.entry, field)
+        if not path.is_file():
+            with at(field):
+                raise Fault(f"there is no file {path}")
+        return path
+
     def _run(self, model: Model, names: Sequence[str]) -> dict[str, Any]:
-        """The settings in the model file hold, unless this file or an input says otherwise."""
+        """Arguments of the runs: the settings in the model file, unless this file or an input overrides them."""
         options = {name for name in names if name not in model.parameters}
         own = model.simulation
         if own is not None:
@@ -197,7 +200,7 @@ class _Reader:
             with at(*place):
                 each(
                     ((name, name) for name in names),
-                    lambda name: _without("over: ", lambda: Inputs(model, [name], run), f"{name!r}: "),
+                    lambda name: _placed(lambda: Inputs(model, [name], run), "over", name),
                 )
             raise
 
@@ -212,11 +215,7 @@ class _Reader:
     def _rows(self) -> list[Mapping[str, Any]] | None:
         """Runs that are given one by one, all with the same inputs."""
         if self.entry.table is not None:
-            path = self.file.folder / self.entry.table
-            if not path.is_file():
-                with at("table"):
-                    raise Fault(f"there is no file {path}")
-            self.lines, found = read_runs(path)
+            self.lines, found = read_runs(self._path("table"))
             return found
         if not isinstance(self.entry.over, list):
             return None
@@ -240,15 +239,14 @@ class _Reader:
         def values(row: Mapping[str, Any]) -> dict[str, Any]:
             return each(((name, (name, x)) for name, x in row.items()), lambda pair: one_value(pair[1], pair[0] in words))
 
-        if self.entry.table is None:
-            with at("over"):
-                return list(each(enumerate(rows), values).values())
         try:
             return list(each(enumerate(rows), values).values())
         except Faults as error:
-            path = self.file.folder / self.entry.table
+            if self.entry.table is None:
+                raise Faults([Fault(fault.what, "over", *fault.path) for fault in error.faults]) from None
             row, name = error.faults[0].path
-            raise FormatError(f"{path}:{self.lines[int(row)]}: column {name!r}: {error.faults[0].what}") from None
+            line = f"{self.file.folder / self.entry.table}:{self.lines[int(row)]}"
+            raise FormatError(f"{line}: column {name!r}: {error.faults[0].what}") from None
 
     # --- outputs --------------------------------------------------------------------------------------------------------------
     def _check_outputs(self, model: Model, run: Mapping[str, Any]) -> None:
@@ -256,18 +254,18 @@ class _Reader:
         keys = list(given) if isinstance(self.file.document.data.get("outputs"), Mapping) else range(len(given))
 
         def check(name: str) -> None:
-            _without("outputs: ", lambda: outputs_of(model, {name: given[name]}, event_names(run)), f"{name!r}: ")
+            _placed(lambda: outputs_of(model, {name: given[name]}, event_names(run)), "outputs", name)
 
         with at("outputs"):
             each(zip(keys, given, strict=True), check)
 
 
-def _without(prefix: str, check: Callable[[], Any], label: str = "") -> None:
-    """What an error says of an argument, without the words that the place in the file makes superfluous."""
+def _placed(check: Callable[[], Any], *path: str) -> None:
+    """Raise an error about an argument as a `Fault`, whose place in the file says what `path` says."""
     try:
         check()
-    except SharnirError as error:
-        raise Fault(str(error).removeprefix(prefix).removeprefix(label)) from None
+    except ArgumentError as error:
+        raise Fault(error.after(*path)) from None
 
 
 def _check_parameter(model: Model, name: str) -> None:
@@ -276,7 +274,7 @@ def _check_parameter(model: Model, name: str) -> None:
 
 
 def _samples() -> list[str]:
-    """Those that are models, and can be built without being told anything."""
+    """Names of samples that are models, and can be built without arguments."""
     found = []
     for name in dir(samples):
         f = getattr(samples, name)

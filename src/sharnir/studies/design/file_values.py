@@ -20,12 +20,12 @@ from ...trace.table_file import read_cells
 # --- distributions by name, as files give them: each is what `study` takes from scipy.stats
 class Family(NamedTuple):
     numbers: tuple[str, ...]
-    """What its numbers are, in their order."""
+    """Names of its numbers, in their order."""
     needs: str
-    """Of them, in words."""
+    """Condition on the numbers, in words."""
     holds: Callable[..., bool]
     make: Callable[..., Any]
-    """From scipy.stats and the numbers."""
+    """Makes the distribution from scipy.stats and the numbers."""
 
 
 FAMILIES: dict[str, Family] = {
@@ -44,7 +44,7 @@ FAMILIES: dict[str, Family] = {
 
 
 class Truncated:
-    """A distribution of which only what lies between two values is drawn."""
+    """A distribution restricted to values between two bounds."""
 
     def __init__(self, whole: Any, low: float, high: float) -> None:
         self._whole, self._low, self._high = whole, low, high
@@ -58,7 +58,7 @@ class Truncated:
 
 
 def distribution(name: str, numbers: Sequence[float]) -> Any:
-    """One of `FAMILIES`."""
+    """A distribution of one of the `FAMILIES`."""
     from scipy import stats  # takes longer to import than a file to read
 
     family = FAMILIES[name]
@@ -70,7 +70,7 @@ def distribution(name: str, numbers: Sequence[float]) -> Any:
 
 # --- file values
 MOST_POINTS = 10_000_000
-"""Of a range; more are a mistake."""
+"""Most points of a range; more are a mistake."""
 WITHIN = "within"
 
 
@@ -107,12 +107,12 @@ def read_runs(path: Path) -> tuple[list[int], list[Mapping[str, Any]]]:
 
 
 def one_value(value: Any, is_word: bool) -> Any:
-    """Of one input in one run."""
+    """Value of one input in one run."""
     return Name().check(value) if is_word else Scalar().check(constants(value))
 
 
 def all_values(value: Any, is_word: bool, drawn: bool) -> Any:
-    """Of one input in all runs: a value, a list, a range; or a distribution, if runs are `drawn`."""
+    """Values of one input in all runs: a value, a list, a range; or a distribution, if runs are `drawn`."""
     if isinstance(value, list):
         if not value:
             raise Fault("the list has no values")

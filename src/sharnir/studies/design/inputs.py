@@ -1,4 +1,4 @@
-"""What the inputs of a study stand for: numbers of the model, parts of the start, joint forces, options of a run."""
+"""Meaning of the inputs of a study: numbers of the model, parts of the start, joint forces, options of a run."""
 
 from __future__ import annotations
 
@@ -9,18 +9,27 @@ from typing import Any
 import numpy as np
 
 from ...errors import ModelError, StateError, brief, choices, no_such, suggestion
+from ...model.element import described
 from ...model.model import Model
+from ...model.settings import SimulationSettings
+from ...model.values import ByName, Choice, Kind, Scalar, ScalarOrVector, State, Text, Whole
 from ...simulation.run.rollout import rollout
 from ...simulation.run.simulate import simulate
-from .designs import Columns
+from .designs import ArgumentError, Columns
 
-NUMBERS = ("duration", "t0", "rtol", "atol", "step", "max_step", "max_steps", "max_seconds", "decay")
-WORDS = ("method", "backend", "integrator", "stabilisation", "limits")
-"""Options of a run that may be inputs."""
-WHOLE = ("max_steps",)
-PARTS = ("q0", "v0", "tau", "states")
-"""Of which "q0.joint" names one number."""
 PARAMETER = "parameters"
+
+
+def _settings(*kinds: type[Kind]) -> tuple[str, ...]:
+    """Arguments of `simulate` of these kinds; `every` sets which rows there are, and is the same for all runs."""
+    return tuple(one.name for one in described(SimulationSettings) if isinstance(one.kind, kinds) and one.name != "every")
+
+
+NUMBERS, WORDS = _settings(Scalar, ScalarOrVector, Whole), _settings(Text, Choice)
+"""Options of a run that may be inputs."""
+WHOLE = _settings(Whole)
+PARTS = _settings(State, ByName)
+"""Arguments of which an input may be one number, by name: "q0.joint"."""
 
 SIMULATE = tuple(inspect.signature(simulate).parameters)[1:]
 ROLLOUT = tuple(inspect.signature(rollout).parameters)[1:]
@@ -35,7 +44,7 @@ LANES = ("rk4", "euler")
 
 
 class Inputs:
-    """From the values of the inputs to the arguments of a run. `model`: a copy, with a parameter for every number that varies."""
+    """Turns values of inputs into arguments of a run. `model`: a copy, with a parameter for every number that varies."""
 
     def __init__(self, model: Model, names: Sequence[str], run: Mapping[str, Any] | None) -> None:
         self.model, self.names = model.copy(), tuple(names)
@@ -46,9 +55,9 @@ class Inputs:
         base = self.run.get(PARAMETER)
         for name, (argument, entry) in self.places.items():
             if argument == PARAMETER and isinstance(base, Mapping) and entry in base:
-                raise StateError(f"over: {name!r} is an input and in run['parameters'] too; leave it out of one")
+                raise ArgumentError(f"{name!r} is an input and in run['parameters'] too; leave it out of one", "over")
             if not entry and argument in self.run and argument not in ("step", "integrator"):
-                raise StateError(f"over: {name!r} is an input and in `run` too; leave it out of one")
+                raise ArgumentError(f"{name!r} is an input and in `run` too; leave it out of one", "over")
         if not {"duration", "steps"} & {*self.run, *(argument for argument, _ in self.places.values())}:
             raise StateError("run: it needs a duration, such as run=dict(duration=1.0)")
 
@@ -60,12 +69,12 @@ class Inputs:
                 raise StateError(f"run: {no_such('argument', name, SIMULATE, 'arguments of simulate')}")
 
     def check(self, rows: Columns) -> None:
-        """Words where words belong, numbers elsewhere."""
+        """Check that inputs that are words have words, the others numbers."""
         for name, values in rows.items():
             wants_words = self.places[name][0] in WORDS and not self.places[name][1]
             if wants_words != (values.dtype.kind == "U"):
                 wanted = "words" if wants_words else "numbers"
-                raise StateError(f"over: {name!r}: expected {wanted}, got {brief(values[0])}")
+                raise ArgumentError(f"expected {wanted}, got {brief(values[0])}", "over", name)
 
     def _place(self, name: str) -> tuple[str, str]:
         model = self.model
@@ -81,24 +90,28 @@ class Inputs:
             if entry not in known:
                 why = model.structure.why_cut(entry) if part in ("q0", "v0") else ""
                 if why:
-                    raise StateError(f"over: {name!r}: {why}")
-                raise StateError(f"over: nothing is called {name!r}; {choices(name, [f'{part}.{x}' for x in known], 'choices')}")
+                    raise ArgumentError(why, "over", name)
+                raise ArgumentError(
+                    f"nothing is called {name!r}; {choices(name, [f'{part}.{x}' for x in known], 'choices')}", "over"
+                )
             if callable(self.run.get("tau")) and part == "tau":
-                raise StateError(f"over: {name!r}: joint forces are given by a function; let a parameter of it vary")
+                raise ArgumentError("joint forces are given by a function; let a parameter of it vary", "over", name)
             return part, entry
         return PARAMETER, self._parameter(name, name)
 
     def _parameter(self, path: str, name: str) -> str:
-        """A number of the model becomes a parameter."""
+        """Make a number of the model a parameter."""
         if path not in self.model.parameters:
             try:
                 self.model.make_parameter(path)
             except ModelError as error:
                 near = suggestion(path, list(self.model.parameters))
                 why = f"no parameter {path!r}; {near.strip()}" if near else f"{str(error).removeprefix(f'{path!r}: ')}."
-                raise StateError(
-                    f"over: {name!r}: {why} An input is also 'q0.joint', 'v0.joint', 'tau.joint', 'states.name', or one of "
-                    f"{', '.join((*NUMBERS, *WORDS))}"
+                raise ArgumentError(
+                    f"{why} An input is also 'q0.joint', 'v0.joint', 'tau.joint', 'states.name', or one of "
+                    f"{', '.join((*NUMBERS, *WORDS))}",
+                    "over",
+                    name,
                 ) from None
         return path
 
@@ -117,7 +130,7 @@ class Inputs:
         return tuple(name for name, (_, entry) in self.places.items() if not entry)
 
     def arguments(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Of the run whose inputs these are."""
+        """Arguments of the run with these inputs."""
         out = dict(self.run)
         entries: dict[str, dict[str, Any]] = {}
         for name, value in row.items():
@@ -126,7 +139,7 @@ class Inputs:
                 entries.setdefault(argument, {})[entry] = float(value)
             else:
                 if argument in WHOLE and value != int(value):
-                    raise StateError(f"over: {name!r}: expected whole numbers, got {value:g}")
+                    raise ArgumentError(f"expected whole numbers, got {value:g}", "over", name)
                 out[argument] = str(value) if argument in WORDS else int(value) if argument in WHOLE else float(value)
         for argument, values in entries.items():
             out[argument] = self.merged(argument, values)
@@ -135,7 +148,7 @@ class Inputs:
         return out
 
     def merged(self, argument: str, values: dict[str, Any]) -> Any:
-        """What `run` gives, with some of its entries replaced."""
+        """An argument as `run` gives it, with some of its entries replaced."""
         base = self.run.get(argument)
         if base is None or isinstance(base, Mapping):
             return {**(base or {}), **values}
@@ -153,5 +166,5 @@ def checked_run(run: Any) -> Mapping[str, Any]:
 
 
 def in_one_line(text: str) -> str:
-    """As a message of a row is."""
+    """A text on one line, as messages of rows are."""
     return " ".join(text.split())

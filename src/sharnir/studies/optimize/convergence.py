@@ -1,4 +1,4 @@
-"""The way to an optimum, drawn: the objective run by run, and the inputs between their bounds."""
+"""Picture of a search: the objective run by run, and the inputs between their bounds."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 from ...errors import StateError
 from ...reporting.formats import plural
+from ...reporting.pictures import INK, check_picture
 from ...types import FloatArray
 from ..pictures.captions import runs
 from ..pictures.colours import ONE_COLOUR, WORD_COLOURS
 from ..pictures.columns import Column
-from ..pictures.drawing import FAILED, GREY, INK, PALE, SMALL, check_path, finish, headroom, set_axis, shortened, start
+from ..pictures.drawing import EDGE, FAILED, GREY, SMALL, Sheet, add_legend, pale_frame, set_axis, shortened
 from ..pictures.scales import Scale, scale_of
-from .evaluations import COUNTED, SEARCH
+from ..statuses import COMPLETED
+from .evaluations import SEARCH
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,33 +31,30 @@ WIDTH, UPPER, LOWER, GAP = 8.4, 2.6, 2.0, 0.3
 """Inches of the figure, of its two panels and between them."""
 LEFT, RIGHT, FOOT = 0.95, 1.95, 0.55
 MOST_INPUTS = 8
-"""Drawn by name."""
+"""Inputs drawn, each with its name."""
 OUTLIERS, FAR = 0.02, 10.0
 """The worst share of the objectives is drawn at the upper edge where it reaches so much further than the others."""
 
 
 def plot_optimum(best: Optimum, path: str | PathLike[str] | None = None) -> Figure:
     """Above, the objective of every run and the best so far; below, the inputs scaled to their bounds."""
-    check_path(path)
+    check_picture(path)
     ds = best.history
     if not ds.sizes["run"]:
         raise StateError("the history has no runs")
-    words = _caption(best)
-    top = headroom(words, WIDTH) + 0.15
-    height = top + UPPER + GAP + LOWER + FOOT
-    figure = start((WIDTH, height), path)
-    across = (LEFT / WIDTH, 1.0 - (LEFT + RIGHT) / WIDTH)
-    upper = figure.add_axes((across[0], (FOOT + LOWER + GAP) / height, across[1], UPPER / height))
-    lower = figure.add_axes((across[0], FOOT / height, across[1], LOWER / height), sharex=upper)
-    best_so_far = _best_so_far(ds)
-    _objective(upper, best, best_so_far)
-    _inputs(lower, best, best_so_far)
+    sheet = Sheet(WIDTH, 0.15 + UPPER + GAP + LOWER + FOOT, str(ds.attrs["title"]), _caption(best), path)
+    upper = sheet.axes(LEFT, FOOT + LOWER + GAP, WIDTH - LEFT - RIGHT, UPPER)
+    lower = sheet.axes(LEFT, FOOT, WIDTH - LEFT - RIGHT, LOWER)
+    lower.sharex(upper)
+    so_far = best_so_far(ds)
+    _objective(upper, best, so_far)
+    _inputs(lower, best, so_far)
     n = ds.sizes["run"]
     for axes in (upper, lower):
         axes.set_xlim(-0.02 * n - 0.3, 1.02 * n - 0.7)
     upper.tick_params(axis="x", labelbottom=False, length=0)
     lower.set_xlabel("run", fontsize=9, color=INK)
-    return finish(figure, str(ds.attrs["title"]), words, path)
+    return sheet.finished()
 
 
 def _caption(best: Optimum) -> str:
@@ -66,7 +65,7 @@ def _caption(best: Optimum) -> str:
     return "; ".join([*parts, f"the best is run {best.best}: {values}"])
 
 
-def _best_so_far(ds: Dataset) -> NDArray[np.int64]:
+def best_so_far(ds: Dataset) -> NDArray[np.int64]:
     """For each run the number of the best one until then; -1 where there is none."""
     objective = np.where(ds["feasible"].values, ds[ds.attrs["objective"]].values, np.inf)
     least = np.minimum.accumulate(objective)
@@ -75,7 +74,7 @@ def _best_so_far(ds: Dataset) -> NDArray[np.int64]:
 
 
 def _scale(values: FloatArray, column: Column) -> Scale:
-    """Of the objectives, without those that are far worse than nearly all the others."""
+    """Axis of the objectives, without those that are far worse than nearly all the others."""
     least, most = float(values.min()), float(np.quantile(values, 1.0 - OUTLIERS))
     shown = values if values.max() - least <= FAR * (most - least) else values[values <= most]
     return scale_of(Column(column.name, column.role, column.units, shown), 5)
@@ -88,14 +87,14 @@ def _objective(axes: Axes, best: Optimum, so_far: NDArray[np.int64]) -> None:
     known = np.isfinite(values)
     scale = _scale(values[known], column)
     feasible, search = ds["feasible"].values, ds["purpose"].values == SEARCH
-    failed = ~np.isin(ds["status"].values, COUNTED)
+    failed = ~np.isin(ds["status"].values, COMPLETED)
     ceiling = float(scale.value(np.array([1.06]))[0])
     drawn = np.minimum(np.where(known, values, np.nan), ceiling)
     size = 22.0 if best.runs < 100 else 10.0 if best.runs < 1000 else 4.0
     ring = 0.9 if best.runs < 100 else 0.6
     marks: list[tuple[NDArray[np.bool_], dict[str, Any]]] = [
         (known & feasible & search, {"label": "runs", "facecolor": ONE_COLOUR, "alpha": 0.55, "linewidth": 0}),
-        (known & feasible & ~search, {"label": "runs for differences", "facecolor": "#b9bec5", "linewidth": 0}),
+        (known & feasible & ~search, {"label": "runs for differences", "facecolor": EDGE, "linewidth": 0}),
         (known & ~feasible, {"label": "outside the constraints", "facecolor": "none", "edgecolor": "#b85c00", "linewidth": ring}),
     ]
     for which, mark in marks:
@@ -109,8 +108,7 @@ def _objective(axes: Axes, best: Optimum, so_far: NDArray[np.int64]) -> None:
         axes.step(at, line, where="post", color=INK, lw=1.4, zorder=4, label="best so far")
         axes.plot([best.best], [values[best.best]], marker="D", ms=5.5, mfc="white", mec=INK, mew=1.4, zorder=5, clip_on=False)
     set_axis(axes, "y", scale, 0.07)
-    axes.grid(axis="y", color=PALE, lw=0.8)
-    axes.set_axisbelow(True)
+    pale_frame(axes, "y")
     axes.set_ylabel(shortened(column.label, 40), fontsize=9, color=INK, parse_math=False)
     _legend(axes)
 
@@ -132,19 +130,14 @@ def _inputs(axes: Axes, best: Optimum, so_far: NDArray[np.int64]) -> None:
     axes.set_ylim(-0.04, 1.04)
     axes.set_yticks([0.0, 0.5, 1.0], ["low", "", "high"], fontsize=SMALL, color=GREY)
     axes.set_ylabel("inputs between bounds", fontsize=9, color=INK)
-    axes.grid(axis="y", color=PALE, lw=0.8)
-    axes.set_axisbelow(True)
     axes.tick_params(labelsize=SMALL, color=GREY, labelcolor=GREY, length=2.5)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color("#b9bec5")
+    pale_frame(axes, "y")
     more = len(best.values) - len(names)
     _legend(axes, f"{plural(more, 'more input')} not drawn" if more else "")
 
 
 def _legend(axes: Axes, title: str = "") -> None:
-    legend = axes.legend(
-        loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False, fontsize=8, labelcolor=INK, borderaxespad=0.0,
-        handlelength=1.6, title=title or None, title_fontsize=8, alignment="left",
+    add_legend(
+        axes, loc="upper left", bbox_to_anchor=(1.02, 1.0), fontsize=8, labelcolor=INK, handlelength=1.6, title=title or None,
+        title_fontsize=8,
     )  # fmt: skip
-    for text in legend.get_texts():
-        text.set_parse_math(False)

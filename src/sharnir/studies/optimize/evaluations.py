@@ -4,44 +4,33 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...errors import StateError
 from ..compute.outputs import Shape
-from ..compute.worker import OUTPUT_FAILED, Bundle
-from ..compute.worker_pool import Crew
+from ..compute.worker import Bundle
+from ..compute.worker_pool import WorkerPool
+from ..statuses import COMPLETED, NOT_FINITE, OUTPUT_FAILED
 from .gradients import GRADIENT, slope, stencil
 from .problem import Problem
 
 REMEMBERED = 4096
-"""Points whose outputs are kept; of all runs the history is."""
-COUNTED = ("done", "stopped")
-"""Statuses of runs that may be the best: one that met a limit of time or steps has not come to its end."""
-NOT_FINITE = "objective_not_finite"
-"""The status of a run that ended well, with an output that is no finite number."""
+"""Points whose outputs are kept; the history keeps all runs."""
+
 SEARCH, DIFFERENCE = "search", "difference"
-"""What runs are for: to look for the optimum, or to take their difference for a gradient."""
+"""Purposes of runs: to look for the optimum, or to take their difference for a gradient."""
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """One run. Of a failed one `outputs` is None."""
+    """One run. `outputs` is None where it failed."""
 
     u: np.ndarray
     outputs: np.ndarray | None
-    """All numbers: of the objective, then of the constraints."""
+    """All numbers: those of the objective, then of the constraints; the history does without them."""
     derivatives: np.ndarray | None
-    status: str
-    message: str
-
-
-@dataclass(frozen=True, eq=False)
-class Row:
-    """What the history keeps of a run."""
-
-    u: np.ndarray
     objective: float
     constraints: np.ndarray
     status: str
@@ -50,15 +39,15 @@ class Row:
     purpose: str
 
 
-class Enough(Exception):
+class BudgetExhausted(Exception):
     """All runs that were allowed are made."""
 
 
 class Evaluations:
-    def __init__(self, problem: Problem, crew: Crew, max_runs: int | None, told: Callable[[int, float], None]) -> None:
-        """`told`: the number of runs and the best objective, whenever some are done."""
-        self.problem, self.crew, self.max_runs, self._told = problem, crew, max_runs, told
-        self.rows: list[Row] = []
+    def __init__(self, problem: Problem, pool: WorkerPool, max_runs: int | None, told: Callable[[int, float], None]) -> None:
+        """`told` is called with the number of runs and the best objective, whenever some are done."""
+        self.problem, self.pool, self.max_runs, self._told = problem, pool, max_runs, told
+        self.rows: list[Point] = []
         self.shapes: dict[str, Shape] = {}
         self.by_differences: set[str] = set()
         """Inputs whose derivatives were taken from differences of runs."""
@@ -66,21 +55,21 @@ class Evaluations:
         self._size = 0
         self.is_array = False
         self.scale = 1.0
-        """Of the objective, by its first value; searches see it divided by that."""
+        """Scale of the objective, by its first value; searches see it divided by that."""
         self.scales = np.ones(len(problem.limits))
         self.best = np.inf
-        self._known: np.ndarray | None = None
+        self._is_scaled = False
 
     # --- runs -----------------------------------------------------------------------------------------------------------------
     def points(self, us: np.ndarray, purpose: str = SEARCH) -> list[Point]:
-        """Of (n, inputs): those that are new are run side by side."""
+        """Points for (n, inputs): those that are new are run side by side."""
         us = np.clip(us, 0.0, 1.0) + 0.0
         new = {u.tobytes(): u for u in us if u.tobytes() not in self._points}
         left = len(new) if self.max_runs is None else max(0, self.max_runs - len(self.rows))
         if new and left:
             self._run(np.array(list(new.values())[:left]), purpose)
         if len(new) > left:
-            raise Enough
+            raise BudgetExhausted
         return [self._points[u.tobytes()] for u in us]
 
     def point(self, u: np.ndarray) -> Point:
@@ -88,35 +77,35 @@ class Evaluations:
 
     def _run(self, us: np.ndarray, purpose: str) -> None:
         columns = self.problem.columns(us)
-        done: list[tuple[Point, Row]] = []
+        done: list[Point] = []
         try:
-            for span, bundle in self.crew.compute(columns):
+            for span, bundle in self.pool.compute(columns):
                 done += [self._taken(us[span][k], bundle, k, purpose) for k in range(len(bundle.status))]
-        finally:  # what is done when Ctrl-C is heard counts
+        finally:  # runs that are done before Ctrl-C count
             order = {u.tobytes(): k for k, u in enumerate(us)}
-            for point, row in sorted(done, key=lambda both: order[both[0].u.tobytes()]):
-                self._keep(point, row)
+            for point in sorted(done, key=lambda one: order[one.u.tobytes()]):
+                self._keep(point)
             self._told(len(self.rows), self.best)
         while len(self._points) > max(REMEMBERED, 2 * len(us)):
             self._points.popitem(last=False)
 
-    def _keep(self, point: Point, row: Row) -> None:
+    def _keep(self, point: Point) -> None:
         self._points[point.u.tobytes()] = point
-        self.rows.append(row)
+        self.rows.append(replace(point, outputs=None, derivatives=None))
         if point.outputs is None:
             return
-        if self._known is None:
-            self._known = row.constraints
-            self.scale, self.scales = abs(row.objective) or 1.0, self.problem.scales(row.constraints)
-        if not self.problem.violations(row.constraints, self.scales):
-            self.best = min(self.best, row.objective)
+        if not self._is_scaled:
+            self._is_scaled = True
+            self.scale, self.scales = abs(point.objective) or 1.0, self.problem.scales(point.constraints)
+        if not self.problem.violations(point.constraints, self.scales):
+            self.best = min(self.best, point.objective)
 
-    def _taken(self, u: np.ndarray, bundle: Bundle, k: int, purpose: str) -> tuple[Point, Row]:
+    def _taken(self, u: np.ndarray, bundle: Bundle, k: int, purpose: str) -> Point:
         status, message = bundle.status[k], bundle.message[k]
         names, count = list(self.problem.outputs), len(self.problem.limits)
         outputs = derivatives = None
         objective, constraints = np.nan, np.full(count, np.nan)
-        if status in COUNTED:
+        if status in COMPLETED:
             self.shapes |= bundle.shapes
             for name in self.problem.limits:
                 if bundle.shapes[name].sizes:
@@ -135,13 +124,12 @@ class Evaluations:
             objective, constraints = self.value(outputs), self.constraints(outputs)
             if GRADIENT in bundle.values:
                 derivatives = bundle.values[GRADIENT][k]
-        return Point(u, outputs, derivatives, status, message), Row(
-            u, objective, constraints, status, message, float(bundle.t_end[k]), purpose
-        )
+        t_end = float(bundle.t_end[k])
+        return Point(u, outputs, derivatives, objective, constraints, status, message, t_end, purpose)
 
     # --- what searches ask for ------------------------------------------------------------------------------------------------
     def value(self, outputs: np.ndarray) -> float:
-        """The objective: of an array the sum of its squares."""
+        """The objective; where it is an array, the sum of its squares."""
         residuals = self.residuals(outputs)
         return float(residuals @ residuals) if self.is_array else float(residuals[0])
 
@@ -157,12 +145,12 @@ class Evaluations:
         return outputs[len(outputs) - len(self.problem.limits) :]
 
     def penalty(self) -> float:
-        """In place of an objective that a failed run does not have."""
+        """Objective that searches see for a failed run, which has none."""
         known = [abs(row.objective) for row in self.rows if np.isfinite(row.objective)]
         return 10.0 * max(known, default=1.0) + self.scale
 
     def last_constraints(self) -> np.ndarray:
-        """Those of the last run that has any, in place of those of a failed one."""
+        """Constraints of the last run that has any, in place of those of a failed one."""
         known = (row.constraints for row in reversed(self.rows) if np.isfinite(row.constraints).all())
         return next(known, np.zeros(len(self.problem.limits)))
 

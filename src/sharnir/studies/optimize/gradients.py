@@ -23,17 +23,17 @@ from ..design.inputs import PARAMETER, Inputs
 from .problem import Quantity
 
 STEP = 1e-5
-"""By how much of its size a motion is moved: the third root of the rounding error, about."""
+"""Relative perturbation of a motion: about the third root of the rounding error."""
 SHARE = 1e-3
-"""Of what the whole range of an input changes: what is smaller by itself is moved by a part of that."""
+"""Share of the change over the whole range of an input by which motions are moved that are smaller than this themselves."""
 APART = 3e-4
-"""Of runs whose difference is taken, by the distance of the bounds: runs are exact to 1e-8 or so, differences of them to less."""
+"""Distance of runs whose difference is taken, relative to the bounds: runs are exact to 1e-8 or so, differences to less."""
 GRADIENT = "derivatives of the outputs"
 """The output that holds them."""
 
 
 def sensitivity_names(inputs: Inputs) -> dict[str, str]:
-    """Of the inputs by which `simulate` has sensitivities: {input: its name there}."""
+    """Inputs by which `simulate` has sensitivities: {input: its name there}."""
     return {
         name: entry if argument == PARAMETER else f"{argument}.{entry}"
         for name, (argument, entry) in inputs.places.items()
@@ -42,7 +42,7 @@ def sensitivity_names(inputs: Inputs) -> dict[str, str]:
 
 
 def _is_displacement(model: Model, coordinate: str) -> bool:
-    """Sensitivities by q0 are along speeds: that of a coordinate is one where only it changes with the speed of its name."""
+    """Whether a sensitivity by q0, which is along a speed, is by this coordinate: only it changes with the speed of its name."""
     if coordinate not in model.v_names:
         return False
     unit = np.zeros(model.nv)
@@ -69,7 +69,7 @@ class NoDerivative(Exception):
 
 
 class _Unknown:
-    """In the place of what is not known of a moved motion."""
+    """Placeholder for parts of a result that are unknown for a moved motion."""
 
     def _refuse(self, *_: Any) -> Any:
         raise NoDerivative
@@ -84,7 +84,7 @@ class Gradient:
 
     outputs: Mapping[str, Quantity]
     names: tuple[str | None, ...]
-    """Of the sensitivities, one for each input; None where there is none."""
+    """Names of the sensitivities, one for each input; None where there is none."""
     ranges: tuple[float, ...]
     events: tuple[str, ...]
 
@@ -112,7 +112,7 @@ class Gradient:
 
 
 def _step(r: Result, name: str, whole: float) -> float:
-    """Of an input with so wide a range: nothing moves by more than a small share of its size, or of what the range moves it."""
+    """Step of an input of range `whole` that moves nothing by more than a small share of its size, or of what the range does."""
     s, j = r.sensitivity(name), _parameter(r, name)
     parts = [(s.q, r.q), (s.v, r.v)] + ([] if j is None else [(np.ones(1), r.parameters[:, j])])
     sizes = [(float(np.abs(rate).max(initial=0.0)), float(np.abs(x).max(initial=0.0))) for rate, x in parts]
@@ -124,7 +124,7 @@ def _parameter(r: Result, name: str) -> int | None:
 
 
 def moved(r: Result, name: str, step: float) -> Result:
-    """The motion where an input is larger by a small step, to first order."""
+    """The motion for an input that is larger by a small step, to first order."""
     s, j = r.sensitivity(name), _parameter(r, name)
     parameters = r.parameters
     if j is not None:
@@ -142,7 +142,7 @@ def moved(r: Result, name: str, step: float) -> Result:
 
 # --- differences of runs ------------------------------------------------------------------------------------------------------
 def stencil(u: np.ndarray, columns: Sequence[int]) -> np.ndarray:
-    """(columns, 2): how far from u (0 … 1) two more runs are for each input: on both sides of it, on one side near a bound."""
+    """Offsets (columns, 2) from u (0 … 1) of two more runs for each input: on both sides of it, on one side near a bound."""
     out = []
     for k in columns:
         low, high = u[k] - APART < 0.0, u[k] + APART > 1.0
@@ -151,7 +151,7 @@ def stencil(u: np.ndarray, columns: Sequence[int]) -> np.ndarray:
 
 
 def slope(f: np.ndarray, offsets: np.ndarray, others: Sequence[np.ndarray | None]) -> np.ndarray:
-    """f' from f and its values at two offsets: of the parabola through the three; of a line where one of the runs failed."""
+    """f' from f and its values at two offsets, by the parabola through the three, or a line where one of the runs failed."""
     there: Iterator[tuple[float, np.ndarray]] = ((float(h), g) for h, g in zip(offsets, others, strict=True) if g is not None)
     known = list(there)
     if len(known) < 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,12 @@ from ...reporting.progress import ProgressBar
 from ...simulation.run.options import number, whole
 from ..compute import execution
 from ..compute.outputs import outputs_of
-from ..compute.worker import OUTPUT_FAILED, REFUSED, Task, event_names
-from ..compute.worker_pool import Crew
+from ..compute.worker import Task, event_names
+from ..compute.worker_pool import WorkerPool
+from ..design.designs import ArgumentError
 from ..design.inputs import Inputs, checked_run
-from .evaluations import Enough, Evaluations
+from ..statuses import OUTPUT_FAILED, REFUSED
+from .evaluations import BudgetExhausted, Evaluations
 from .gradients import GRADIENT, Gradient, sensitivity_names, with_sensitivities
 from .optimum import Optimum, at_bounds, best_of, history_of, reasons
 from .problem import Constraints, Problem, Quantity, problem_of, start_of
@@ -81,11 +83,9 @@ def optimize(
     first = start_of(problem, inputs, start)
     size = whole(workers, "workers", 1) if workers is not None else execution.cores()
     if client is not None and workers is not None:
-        raise StateError("client: the cluster has workers of its own; leave `workers` out")
+        raise ArgumentError("the cluster has workers of its own; leave `workers` out", "client")
     with ExitStack() as stack:
-        if client is not None:
-            client, made = execution.connected(client)
-            stack.callback(_closed, client if made else None)
+        client = stack.enter_context(execution.connected(client))
         bar = stack.enter_context(ProgressBar(progress, f"optimum of {model.name}", max_runs or 1.0))
         search = _Search(problem, inputs, max_runs, size, client, lambda n, x: bar.update(n if max_runs else 0.0, _so_far(n, x)))
         stack.callback(search.close)
@@ -98,48 +98,41 @@ def _so_far(runs: int, best: float) -> str:
     return f"{runs} runs" + (f", the best {best:.6g}" if np.isfinite(best) else "")
 
 
-def _closed(client: Any) -> None:
-    with suppress(Exception):
-        if client is not None:
-            client.close(timeout=5)
-
-
 def _inputs(model: Model, problem: Problem, run: Mapping[str, Any]) -> Inputs:
-    """Whatever is misspelt is refused in words of this function."""
+    """The inputs; errors name the arguments of `optimize`."""
     try:
         inputs = Inputs(model, problem.names, run)
-    except StateError as error:
-        raise StateError(str(error).replace("over:", "bounds:", 1)) from None
+    except ArgumentError as error:
+        raise error.renamed("bounds") from None
     for name, quantity in problem.outputs.items():
         try:
             outputs_of(inputs.model, {name: quantity}, event_names(run))
-        except StateError as error:
-            what = "objective" if name == problem.objective else "constraints"
-            raise StateError(str(error).replace("outputs:", f"{what}:", 1)) from None
+        except ArgumentError as error:
+            raise error.renamed("objective" if name == problem.objective else "constraints") from None
     return inputs
 
 
 class _Search:
-    """Evaluations with gradients as far as there are, and the method that uses them."""
+    """Evaluations, with gradients as far as there are any, and the method that uses them."""
 
     def __init__(
         self, problem: Problem, inputs: Inputs, max_runs: int | None, size: int, client: Any, told: Callable[[int, float], None]
     ) -> None:
         self.problem, self.inputs = problem, inputs
         self._max_runs, self._size, self._client, self._told = max_runs, size, client, told
-        self._crews: list[Crew] = []
+        self._pools: list[WorkerPool] = []
         self.e: Evaluations
         self.method, self._why, self._exact = "", "", set[str]()
 
     def begin(self, method: str, u: np.ndarray) -> None:
-        """The first run: it shows whether there are sensitivities, and what the objective is."""
+        """Make the first run: it shows whether there are sensitivities, and whether the objective is an array."""
         wanted = method == "auto" or METHODS[method].gradients
         names = sensitivity_names(self.inputs) if wanted else {}
-        self._plain_or(names)
+        self._prepare(names)
         p = self.e.point(u)
         if names and (p.status == REFUSED or (p.derivatives is not None and np.isnan(p.derivatives).any(axis=0).all())):
             self._why = p.message or "the outputs depend on what has no sensitivities"
-            self._plain_or({})
+            self._prepare({})
             p = self.e.point(u)
         self.method = method_named(method, self.e.is_array, bool(self.problem.limits))
         if self.method == "least_squares" and p.outputs is not None and not self.e.is_array:
@@ -152,7 +145,8 @@ class _Search:
                 "'differential_evolution'"
             )
 
-    def _plain_or(self, names: Mapping[str, str]) -> None:
+    def _prepare(self, names: Mapping[str, str]) -> None:
+        """Begin evaluations with the sensitivities by these names."""
         run, outputs = dict(self.inputs.run), dict(self.problem.outputs)
         if names:
             run = with_sensitivities(run, list(names.values()))
@@ -160,8 +154,8 @@ class _Search:
             by = tuple(names.get(name) for name in self.problem.names)
             outputs[GRADIENT] = Gradient(self.problem.outputs, by, ranges, tuple(event_names(run)))
         self._exact = set(names)
-        self._crews.append(Crew(Task(self.inputs.model, self.problem.names, run, outputs), self._size, self._client))
-        self.e = Evaluations(self.problem, self._crews[-1], self._max_runs, self._told)
+        self._pools.append(WorkerPool(Task(self.inputs.model, self.problem.names, run, outputs), self._size, self._client))
+        self.e = Evaluations(self.problem, self._pools[-1], self._max_runs, self._told)
 
     def run(self, settings: Settings, seed: int) -> Optimum:
         try:
@@ -171,14 +165,14 @@ class _Search:
             status = "converged" if converged else "not_converged"
             if self.method == "optuna":
                 status = "max_runs"
-        except Enough:
+        except BudgetExhausted:
             status, message = "max_runs", f"all {self._max_runs} runs that were allowed are made"
         except KeyboardInterrupt:
             status, message = "interrupted", "by Ctrl-C"
         return self._optimum(status, " ".join(message.split()), seed)
 
     def _doubts(self, start: np.ndarray) -> str:
-        """A sentence where a search by gradients had none to follow."""
+        """Sentence for the message of a search by gradients that were all zero; empty for others."""
         p = self.e.point(start)
         if not METHODS[self.method].gradients or p.outputs is None:
             return ""
@@ -206,7 +200,7 @@ class _Search:
         return Optimum(
             p.values(row.u), row.objective, dict(zip(p.limits, row.constraints.tolist(), strict=True)), status, message,
             self.method, self._gradients(), at_bounds(p.names, row.u), history,
-            {name: (float(a), float(b)) for name, a, b in zip(p.names, p.low, p.high, strict=True)}, p.limits, e.crew.first,
+            {name: (float(a), float(b)) for name, a, b in zip(p.names, p.low, p.high, strict=True)}, p.limits, e.pool.first,
         )  # fmt: skip
 
     def _gradients(self) -> str:
@@ -223,5 +217,5 @@ class _Search:
         return f"sensitivities by {', '.join(exact)}; {text} by {others}"
 
     def close(self) -> None:
-        for crew in self._crews:
-            crew.close()
+        for pool in self._pools:
+            pool.close()

@@ -1,4 +1,4 @@
-"""What an optimisation has found, and the history of its runs."""
+"""Result of an optimisation, and the history of its runs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from xarray import Dataset, Variable
 from ...reporting.formats import plural
 from ...simulation.results.result import Result
 from ..compute.worker import Worker
-from .evaluations import COUNTED, Evaluations
+from ..statuses import COMPLETED
+from .evaluations import Evaluations
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AT_BOUND = 1e-6
-"""By how much of its range an input may be away from a bound and still be at it."""
+"""Share of its range by which an input may be away from a bound and still be at it."""
 MOST_REASONS = 3
 
 
@@ -31,7 +32,7 @@ class Optimum:
 
     values: dict[str, float]
     objective: float
-    """Of an array of residuals: the sum of their squares."""
+    """The least objective; for an array of residuals, the sum of their squares."""
     constraints: dict[str, float]
     status: str
     """converged; not_converged (`message` says why); max_runs: as many as were allowed; interrupted by Ctrl-C; infeasible: no run
@@ -39,7 +40,7 @@ class Optimum:
     message: str
     method: str
     gradients: str
-    """How they were made: "sensitivities", "differences of runs", both with the inputs of each, or "none"."""
+    """Source of the gradients: "sensitivities", "differences of runs", both with the inputs of each, or "none"."""
     at_bounds: dict[str, str]
     """Inputs that are at a bound: "low" or "high"."""
     history: Dataset
@@ -50,12 +51,12 @@ class Optimum:
 
     @property
     def runs(self) -> int:
-        """That were made, those for differences and those that failed included."""
+        """Number of runs, those for differences and those that failed included."""
         return int(self.history.sizes["run"])
 
     @property
     def failed(self) -> int:
-        return int((~np.isin(self.history["status"].values, COUNTED)).sum())
+        return int((~np.isin(self.history["status"].values, COMPLETED)).sum())
 
     @property
     def best(self) -> int:
@@ -71,13 +72,13 @@ class Optimum:
         return self._result
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
-        """The way to the optimum: the objective run by run, and the inputs between their bounds. `path`: .png, .svg, .pdf."""
+        """Draw the search: the objective run by run, and the inputs between their bounds. `path`: .png, .svg, .pdf."""
         from .convergence import plot_optimum
 
         return plot_optimum(self, path)
 
     def summary(self) -> str:
-        """In a few lines of text."""
+        """The optimum in a few lines of text."""
         name = self.history.attrs["objective"]
         lines = [f"{self.history.attrs['title']}: {self.status}, {plural(self.runs, 'run')} by {self.method}"]
         lines += [f"  {self.message}"] * bool(self.message)
@@ -109,9 +110,9 @@ def _unit(ds: Dataset, name: str) -> str:
 
 
 def reasons(ds: Dataset) -> str:
-    """Why runs failed, the most frequent reasons first, each with the message of one of them."""
+    """Reasons why runs failed, the most frequent first, each with the message of one of them."""
     status, message = ds["status"].values, ds["message"].values
-    failed = ~np.isin(status, COUNTED)
+    failed = ~np.isin(status, COMPLETED)
     most = Counter(status[failed].tolist()).most_common(MOST_REASONS)
     return "; ".join(f"{n} {name} ({message[failed & (status == name)][0]})" for name, n in most)
 

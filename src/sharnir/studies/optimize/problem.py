@@ -1,4 +1,4 @@
-"""What is optimised: inputs between bounds, an objective, outputs that are held within limits."""
+"""The problem: inputs between bounds, an objective, outputs that are held within limits."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ Constraints = Mapping[str, Limits | tuple[Quantity, Limits]]
 TAKEN = (*RESERVED, "purpose", "feasible")
 """Names that every history has."""
 FEASIBLE = 1e-6
-"""By how much of its scale a limit may be exceeded."""
+"""Share of its scale by which a limit may be exceeded."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Searches work on u, inputs scaled to 0 … 1 by their bounds."""
+    """A problem in scaled inputs: searches work on u, 0 … 1 between the bounds."""
 
     names: tuple[str, ...]
     low: np.ndarray
     high: np.ndarray
     outputs: dict[str, Quantity]
-    """The objective first, then what is limited."""
+    """The objective first, then the limited outputs."""
     limits: dict[str, tuple[float, float]]
 
     @property
@@ -53,7 +53,7 @@ class Problem:
         return np.clip((x - self.low) / (self.high - self.low), 0.0, 1.0)
 
     def scales(self, known: np.ndarray) -> np.ndarray:
-        """What a limited output is measured by: the distance of its limits, else their size, else its first known value."""
+        """Scales of the limited outputs: the distance of the limits, else their size, else the first known value."""
         found = []
         for (low, high), value in zip(self.limits.values(), known, strict=True):
             sizes = [abs(x) for x in (low, high) if np.isfinite(x) and x]
@@ -62,7 +62,7 @@ class Problem:
         return np.array(found)
 
     def violations(self, constraints: np.ndarray, scales: np.ndarray) -> np.ndarray:
-        """(…,): by how much of its scale the worst of (…, constraints) is outside its limits; 0 where all are met."""
+        """Violation (…,) of the worst of (…, constraints), relative to its scale; 0 where all are met."""
         if not self.limits:
             return np.zeros(constraints.shape[:-1])
         low, high = np.array(list(self.limits.values())).T
@@ -72,7 +72,7 @@ class Problem:
 
 
 def problem_of(objective: Any, bounds: Any, constraints: Any) -> Problem:
-    """As a caller gives it, checked."""
+    """The problem as a caller gives it, checked."""
     if not isinstance(bounds, Mapping) or not bounds:
         raise StateError(f"bounds: expected {{input: (low, high)}}, got {brief(bounds)}")
     ends = np.array([_bounds(name, given) for name, given in bounds.items()])
@@ -155,7 +155,7 @@ def start_of(problem: Problem, inputs: Inputs, start: Any) -> dict[str, float]:
 
 
 def own_value(inputs: Inputs, name: str) -> float | None:
-    """Of an input, in the model as it is, and the run as it is given; None where it has none."""
+    """Value of an input in the model as it is, or the run as it is given; None where there is none."""
     model, run = inputs.model, inputs.run
     argument, entry = inputs.places[name]
     if argument == PARAMETER:

@@ -22,7 +22,7 @@ FAR = 1e30
 """The constraint of a failed run, for methods that only compare."""
 
 Outcome = tuple[bool, str]
-"""Whether a search has converged, and what it says."""
+"""Whether a search has converged, and its message."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,17 @@ class Settings:
 
 @dataclass(frozen=True)
 class Method:
-    """One that can be asked for by name."""
+    """A method that can be asked for by name."""
 
     search: Callable[[Evaluations, Settings], Outcome]
     gradients: bool = False
     constraints: bool = False
     starts: bool = True
-    """Whether it looks around its start, which must not fail."""
+    """Whether it starts from a point, where the run must not fail."""
 
 
 def method_named(name: object, is_array: bool, constrained: bool) -> str:
-    """The method itself where "auto" leaves it open."""
+    """Name of the method, chosen here where it is "auto"."""
     if name == "auto":
         return "least_squares" if is_array and not constrained else "SLSQP" if constrained else "L-BFGS-B"
     if not isinstance(name, str) or name not in METHODS:
@@ -59,7 +59,7 @@ def method_named(name: object, is_array: bool, constrained: bool) -> str:
 # --- SciPy ------------------------------------------------------------------------------------------------------------------
 @contextmanager
 def quiet() -> Iterator[None]:
-    """SciPy warns of differences that vanish and of steps that overflow: neither is a matter of the caller."""
+    """Silence SciPy's warnings of differences that vanish and steps that overflow: neither concerns the caller."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module=r"scipy\.")
         warnings.filterwarnings("ignore", message="delta_grad == 0.0")
@@ -71,7 +71,7 @@ def _objective(e: Evaluations, p: Point) -> float:
 
 
 def _gradient(e: Evaluations, p: Point) -> np.ndarray:
-    """Of the objective; a failed run has none, and its penalty sends the search back."""
+    """Gradient of the objective. A failed run has none; its penalty turns the search around."""
     if p.outputs is None:
         return np.zeros(len(p.u))
     J = e.derivatives(p)[: len(e.residuals(p.outputs))]
@@ -150,7 +150,7 @@ def _differential_evolution(e: Evaluations, s: Settings) -> Outcome:
 
     constraints: Any = ()
     if e.problem.limits:
-        scales = e.scales.copy()  # of one search: those of the evaluations are known with the first run that does not fail
+        scales = e.scales.copy()  # fixed for the search: those of the evaluations change with the first run that does not fail
         low, high = np.array(list(e.problem.limits.values())).T / scales
         far = np.where(np.isfinite(high), FAR, -FAR)
 
@@ -170,7 +170,7 @@ def _differential_evolution(e: Evaluations, s: Settings) -> Outcome:
 
 # --- Optuna -----------------------------------------------------------------------------------------------------------------
 def _optuna(e: Evaluations, s: Settings) -> Outcome:
-    """Tree-structured Parzen estimators."""
+    """Search by tree-structured Parzen estimators."""
     optuna, names = installed_optuna(), e.problem.names
     most = e.max_runs if e.max_runs is not None else TRIALS * len(names)
     before = optuna.logging.get_verbosity()

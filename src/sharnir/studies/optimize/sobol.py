@@ -11,11 +11,13 @@ from xarray import DataArray, Dataset
 
 from ...errors import MethodError, StateError, brief
 from ...model.model import Model
+from ...reporting.pictures import INK, check_picture
 from ...simulation.run.options import whole
-from ..design.designs import Listed, inverse_of
+from ..design.designs import ArgumentError, Listed, inverse_of
 from ..pictures.colours import ONE_COLOUR
-from ..pictures.columns import ENDED
-from ..pictures.drawing import GREY, INK, PALE, SMALL, check_path, finish, headroom, shortened, start
+from ..pictures.columns import parts
+from ..pictures.drawing import GREY, SMALL, Sheet, pale_frame, shortened
+from ..statuses import ENDED
 from ..study import Outputs, study
 from .optimum import reasons
 
@@ -55,12 +57,12 @@ def sobol_indices(
     if n & (n - 1):
         raise StateError(f"n: Sobol's sequence is balanced for powers of two only; take {2 ** round(np.log2(n))}, not {n}")
     if not isinstance(over, Mapping) or not over:
-        raise StateError(f"over: expected {{input: (low, high) or distribution}}, got {brief(over)}")
+        raise ArgumentError(f"expected {{input: (low, high) or distribution}}, got {brief(over)}", "over")
     for name in ("runs", "sampler"):
         if name in study_options:
             raise StateError(f"{name}: the design of Sobol's indices is its own; say how large it is by n=…")
     names = [str(name) for name in over]
-    inverse = [inverse_of(str(name), _distribution(name, given)) for name, given in over.items()]
+    inverse = [inverse_of(str(name), _distribution(str(name), given)) for name, given in over.items()]
     unit = {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
     points = sampling.sample(unit, n, calc_second_order=second_order, scramble=True, seed=seed)
     points = np.clip(points, INSIDE, 1.0 - INSIDE)
@@ -78,7 +80,7 @@ def sobol_indices(
         indices = analysis.analyze(unit, (y - y.mean()) / y.std(), calc_second_order=second_order, seed=seed)
         for key in order:
             for name, x in ((key, indices[key]), (f"{key}_confidence", indices[f"{key}_conf"])):
-                found[name][k] = np.where(np.isnan(x), x.T, x)  # of pairs SALib gives those above the diagonal
+                found[name][k] = np.where(np.isnan(x), x.T, x)  # SALib gives pairs above the diagonal only
     dims = {"S1": ("output", "input"), "ST": ("output", "input"), "S2": ("output", "input", "other")}
     coords = {"output": labels, "input": names, **({"other": names} if second_order else {})}
     data = {key: DataArray(x, dims=dims[key.removesuffix("_confidence")]) for key, x in found.items()}
@@ -86,14 +88,14 @@ def sobol_indices(
     return Dataset(data, coords, about)
 
 
-def _distribution(name: object, given: Any) -> Any:
+def _distribution(name: str, given: Any) -> Any:
     if hasattr(given, "ppf") or (isinstance(given, tuple) and len(given) == 2):
         return given
-    raise StateError(f"over: {name!r}: expected a range (low, high) or a distribution of scipy.stats, got {brief(given)}")
+    raise ArgumentError(f"expected a range (low, high) or a distribution of scipy.stats, got {brief(given)}", "over", name)
 
 
 def _check_all_done(ds: Dataset) -> None:
-    """Every row of the design is one of a pair: without it the others mean nothing."""
+    """Refuse failed runs: every row of the design is one of a pair, without which the other means nothing."""
     if ds.attrs.get("status") == "interrupted":
         raise KeyboardInterrupt
     failed = int((~np.isin(ds["status"].values.astype(str), ENDED)).sum())
@@ -105,7 +107,7 @@ def _check_all_done(ds: Dataset) -> None:
 
 
 def _columns(ds: Dataset) -> tuple[list[str], list[np.ndarray]]:
-    """Every number of every output: "q[hinge]" for one of several."""
+    """Labels and values of every number of every output: "q[hinge]" for one of several."""
     labels, columns = [], []
     for name, variable in ds.data_vars.items():
         if variable.attrs.get("role") != "output":
@@ -113,31 +115,26 @@ def _columns(ds: Dataset) -> tuple[list[str], list[np.ndarray]]:
         values = variable.values.reshape(variable.shape[0], -1)
         if not np.isfinite(values).all():
             raise StateError(f"output {name!r} is not finite in {int((~np.isfinite(values)).any(axis=1).sum())} runs")
-        parts = np.ndindex(variable.shape[1:]) if variable.ndim > 1 else [()]
-        for k, at in enumerate(parts):
-            words = [str(ds[d].values[i]) if d in ds.coords else str(i) for d, i in zip(variable.dims[1:], at, strict=True)]
-            labels.append(f"{name}[{', '.join(words)}]" if words else str(name))
-            columns.append(values[:, k])
+        for label, one in parts(ds, str(name)):
+            labels.append(label)
+            columns.append(one.values)
     return labels, columns
 
 
 def plot_sobol(ds: Dataset, path: str | PathLike[str] | None = None) -> Figure:
     """Bars of `sobol_indices`, a panel for each output: of every input S1, dark, within ST, pale. `path`: .png, .svg, .pdf."""
-    check_path(path)
+    check_picture(path)
     if "S1" not in ds or "ST" not in ds:
         raise StateError("expected the dataset of sharnir.sobol_indices")
     outputs, inputs = [str(x) for x in ds["output"].values], [str(x) for x in ds["input"].values]
     words = f"{ds.attrs.get('runs', '?')} runs; dark: an input alone (S1), pale: with others (ST); lines: confidence of 95 %"
     left, bar, gap = 0.35 + 0.075 * max(len(shortened(x, 28)) for x in inputs), 0.36, 0.7
     width = max(6.4, left + 4.5)
-    top = headroom(words, width) + 0.45
     panel = bar * len(inputs)
-    height = top + len(outputs) * (panel + gap)
-    figure = start((width, height), path)
+    sheet = Sheet(width, 0.45 + len(outputs) * (panel + gap), str(ds.attrs.get("title", "Sensitivity")), words, path)
     at = np.arange(len(inputs))
     for k, name in enumerate(outputs):
-        bottom = height - top - panel - k * (panel + gap)
-        axes = figure.add_axes((left / width, bottom / height, 1.0 - (left + 0.4) / width, panel / height))
+        axes = sheet.axes(left, (len(outputs) - k) * (panel + gap) - panel, width - left - 0.4, panel)
         one = ds.isel(output=k)
         for key, shade, place in (("S1", ONE_COLOUR, at - 0.18), ("ST", "#a9cbe3", at + 0.18)):
             axes.barh(place, one[key].values, 0.34, color=shade, zorder=2)
@@ -147,10 +144,7 @@ def plot_sobol(ds: Dataset, path: str | PathLike[str] | None = None) -> Figure:
         axes.set_xlim(min(0.0, float(np.nanmin(one["S1"].values, initial=0.0))), 1.05)
         axes.set_ylim(len(inputs) - 0.4, -0.6)
         axes.tick_params(labelsize=SMALL, color=GREY, labelcolor=INK, length=2.5)
-        axes.grid(axis="x", color=PALE, lw=0.8)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.spines[["left", "bottom"]].set_color("#b9bec5")
+        pale_frame(axes, "x")
         for label in axes.get_yticklabels():
             label.set_parse_math(False)
-    return finish(figure, str(ds.attrs.get("title", "Sensitivity")), words, path)
+    return sheet.finished()

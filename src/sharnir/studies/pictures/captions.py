@@ -1,4 +1,4 @@
-"""What a picture of a study says of its runs: how many there are, how many failed and why, what is not drawn."""
+"""Captions of pictures of studies: how many runs there are, how many failed and why, what is not drawn."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 
 from ...reporting.formats import count, plural
 from ...types import IntArray
-from .columns import ENDED, Table
+from ..statuses import COMPLETED, ENDED
+from .columns import Table
 
 
 def statuses(table: Table) -> dict[str, int]:
-    """How many runs ended in which way; the most frequent first."""
+    """Numbers of runs by status, the most frequent first."""
     found, numbers = np.unique(table.status.astype(str), return_counts=True)
     order = np.argsort(-numbers, kind="stable")
     return {str(found[k]): int(numbers[k]) for k in order}
@@ -27,7 +28,7 @@ def caption(table: Table, drawn: IntArray | None = None, notes: Sequence[str] = 
     """`200 runs, 3 failed (2 not_finite, 1 refused); …`, with what else a picture has to say; `drawn`: the rows it shows."""
     ways = statuses(table)
     failed = {name: n for name, n in ways.items() if name not in ENDED}
-    limited = [f"{count(n)} {name}" for name, n in ways.items() if name in ENDED[2:]]
+    limited = [f"{count(n)} {name}" for name, n in ways.items() if name in ENDED and name not in COMPLETED]
     total = sum(failed.values())
     reasons = ", ".join(f"{count(n)} {name}" for name, n in failed.items())
     parts = [runs(len(table)) + (f", {'all' if total == len(table) > 1 else count(total)} failed ({reasons})" if total else "")]

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...reporting.pictures import INK
 from ...types import FloatArray
 from .columns import Column
-from .drawing import GREY, INK, SMALL, shortened
+from .drawing import GREY, SMALL, add_legend, shortened
 from .scales import Scale, scale_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
 
 ONE_COLOUR = "#1b6ca8"
 COLOUR_MAP = "viridis"
-"""Even in lightness, and legible to those who do not tell red from green."""
+"""A map that is even in lightness, and legible to those who do not tell red from green."""
 WORD_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#b85c00", "#8c8c00", "#444444")
-"""Of words: the palette of Okabe and Ito, its pale yellow and its red (taken by failed runs) replaced."""
+"""Colours of words: the palette of Okabe and Ito, its pale yellow and its red (taken by failed runs) replaced."""
 
 
 @dataclass(frozen=True)
@@ -31,25 +31,17 @@ class Colouring:
     column: Column | None
     scale: Scale | None
     colours: FloatArray
-    """(runs, 4) of all runs; grey where the column has no value."""
+    """Colours (runs, 4) of all runs; grey where the column has no value."""
 
-    def explain(self, figure: Figure, place: Any, **options: Any) -> None:
-        """Into axes made for it: a colour bar, or the words."""
-        if self.column is None or self.scale is None:
-            place.set_axis_off()
-            return
+    def explain(self, figure: Figure, place: Axes) -> None:
+        """Draw a colour bar, or a legend of words, into axes made for it."""
+        assert self.column is not None
+        assert self.scale is not None
         if self.column.words:
             place.set_axis_off()
             _word_legend(place, self.column)
-            return
-        bar = figure.colorbar(self.mappable(), cax=place, **options)
-        set_bar(bar, self.column, self.scale)
-
-    def mappable(self) -> ScalarMappable:
-        from matplotlib.cm import ScalarMappable
-
-        assert self.scale is not None
-        return ScalarMappable(norm_of(self.scale), COLOUR_MAP)
+        else:
+            colour_bar(figure, place, self.column, self.scale)
 
 
 def norm_of(scale: Scale) -> Any:
@@ -58,7 +50,10 @@ def norm_of(scale: Scale) -> Any:
     return (LogNorm if scale.log else Normalize)(scale.low, scale.high)
 
 
-def set_bar(bar: Any, column: Column, scale: Scale) -> None:
+def colour_bar(figure: Figure, place: Axes, column: Column, scale: Scale) -> None:
+    from matplotlib.cm import ScalarMappable
+
+    bar = figure.colorbar(ScalarMappable(norm_of(scale), COLOUR_MAP), cax=place)
     bar.set_ticks(list(scale.ticks), labels=list(scale.texts))
     bar.minorticks_off()
     bar.outline.set_visible(False)
@@ -67,7 +62,7 @@ def set_bar(bar: Any, column: Column, scale: Scale) -> None:
 
 
 def colouring(column: Column | None) -> Colouring:
-    """By a column that varies; otherwise all runs have one colour."""
+    """Colours by a column that varies; otherwise all runs have one colour."""
     from matplotlib import colormaps
     from matplotlib.colors import to_rgba, to_rgba_array
 
@@ -92,12 +87,8 @@ def _word_legend(place: Axes, column: Column) -> None:
     handles = [Line2D([], [], color=WORD_COLOURS[k], lw=3) for k in range(len(words))]
     more = len(column.words) - len(words)
     title = shortened(column.name, 30) + (f" (colours repeat: {more} more)" if more else "")
-    legend = place.legend(
-        handles, [shortened(f" {word}", 24) for word in words], title=title, loc="center left", frameon=False, fontsize=8.5,
-        bbox_to_anchor=(0.0, 0.5), borderaxespad=0.0, title_fontsize=9, alignment="left",
-    )  # fmt: skip
-    for text in (*legend.get_texts(), legend.get_title()):
-        text.set_parse_math(False)
+    texts = [shortened(f" {word}", 24) for word in words]
+    add_legend(place, handles, texts, title=title, loc="center left", fontsize=8.5, bbox_to_anchor=(0.0, 0.5), title_fontsize=9)
 
 
 def colour_column(columns: dict[str, Column], outputs: list[Column], color: str | None) -> Column | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import StateError, brief, no_such
-from ...integrate.trajectory import LIMITED
 from ...types import FloatArray
+from ..statuses import ENDED
 
 if TYPE_CHECKING:
-    from xarray import Dataset
+    from xarray import DataArray, Dataset
 
 RUN = "run"
 """The dimension of a design; a grid has one dimension for each varied input."""
-ENDED = ("done", "stopped", *LIMITED)
-"""Statuses of runs whose outputs count, those that met a limit included; every other one is the reason of a failure."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +31,7 @@ class Column:
     role: str
     units: str
     values: FloatArray
-    """nan where there is no value, as of outputs of failed runs; of words, which of `words` it is."""
+    """Numbers, nan where there is no value, as for outputs of failed runs; for words, indices into `words`."""
     words: tuple[str, ...] = ()
 
     @property
@@ -47,6 +46,11 @@ class Column:
     @cached_property
     def varies(self) -> bool:
         return len(self.finite) > 1 and bool(self.finite.min() < self.finite.max())
+
+    @property
+    def extremes(self) -> tuple[int, int]:
+        """Rows of the least and the greatest value."""
+        return int(np.nanargmin(self.values)), int(np.nanargmax(self.values))
 
     def text(self, row: int) -> str:
         """The value in one run."""
@@ -67,7 +71,7 @@ class Table:
     status: NDArray[Any]
     ok: NDArray[np.bool_]
     left_out: tuple[str, ...] = field(default=())
-    """Outputs that are more than one value per run, or no numbers: no picture here shows them."""
+    """Outputs that are more than one value per run, or no numbers: no picture of studies shows them."""
 
     def __len__(self) -> int:
         return prod(self.shape)
@@ -85,7 +89,7 @@ class Table:
         return [c for c in self.columns.values() if c.role == "output"]
 
     def where(self, row: int) -> str:
-        """Which run a row is: its number, and in a grid its inputs."""
+        """Description of the run in a row: its number, and in a grid its inputs."""
         inputs = ", ".join(f"{c.name} = {c.text(row)}" for c in self.inputs if c.varies)
         return f"run {row}" + (f" ({inputs})" if self.is_grid and inputs else "")
 
@@ -157,7 +161,7 @@ def _named(ds: Dataset, role: str) -> tuple[str, ...]:
 
 
 def run_dims(ds: Dataset) -> tuple[str, ...]:
-    """A design has the dimension "run"; those of a grid are named like inputs. A single run has none."""
+    """Dimensions of the runs: "run" for a design; those of a grid are named like inputs; a single run has none."""
     if RUN in ds.dims:
         return (RUN,)
     inputs = inputs_of(ds)
@@ -165,13 +169,27 @@ def run_dims(ds: Dataset) -> tuple[str, ...]:
     return tuple(str(d) for d in dict.fromkeys((*order, *inputs)) if d in inputs and d in ds.dims)
 
 
+def more_dims(ds: Dataset, name: str) -> list[str]:
+    """Dimensions of a variable that is more than one value per run."""
+    dims = run_dims(ds)
+    return [str(d) for d in ds[name].dims if d not in dims]
+
+
+def parts(ds: Dataset, name: str) -> Iterator[tuple[str, DataArray]]:
+    """Every number per run of a variable: "q[hinge]" for one of several, and its values."""
+    more, whole = more_dims(ds, name), ds[name].load()
+    for at in product(*(range(ds.sizes[d]) for d in more)):
+        labels = [str(ds[d].values[k]) if d in ds.coords else str(k) for d, k in zip(more, at, strict=True)]
+        yield f"{name}[{', '.join(labels)}]" if more else name, whole.isel(dict(zip(more, at, strict=True)))
+
+
 def _is_flat(ds: Dataset, name: str) -> bool:
-    """One value per run, and a value that can stand on an axis."""
+    """Whether a variable is one value per run, and a value that can stand on an axis."""
     return set(ds[name].dims) <= set(run_dims(ds)) and ds[name].dtype.kind in "biufUSOT"
 
 
 def _no_flat_value(ds: Dataset, name: str) -> str:
-    more = [str(d) for d in ds[name].dims if d not in run_dims(ds)]
+    more = more_dims(ds, name)
     if not more:
         return f"{name!r} has values of type {ds[name].dtype}; pictures of studies show real numbers and words"
     sizes = _sizes(ds, more)

@@ -1,16 +1,15 @@
-"""What the pictures of studies have in common: title and caption, labels that fit, colours, the mark of a failed run."""
+"""Parts that all pictures of studies have: title and caption, labels that fit, colours, the mark of a failed run."""
 
 from __future__ import annotations
 
 from os import PathLike
 from textwrap import wrap
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ...reporting.formats import plural
-from ...reporting.pictures import check_picture_suffix, new_figure, save_picture
-from ...simulation.results.storage import check_writable
+from ...reporting.pictures import INK, PALE, new_figure, save_picture
 from .columns import Column
 from .scales import Scale
 
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK, GREY, PALE = "#22262b", "#6b727c", "#e7e9ec"
+GREY, EDGE = "#6b727c", "#b9bec5"
 FAILED = "#d1495b"
-"""Of runs that failed; always with a mark or a dash of their own as well."""
+"""Colour of runs that failed, which always have a mark or a dash of their own as well."""
 CHARACTER = 0.0088
 """Inches of a character, for a point of font size."""
 SMALL, CAPTION_LINE = 8.0, 0.17
@@ -28,39 +27,30 @@ LONGEST_TICK = 12
 """Characters of a word at a tick."""
 
 
-def start(size: tuple[float, float], path: str | PathLike[str] | None) -> Figure:
-    """An empty figure; a path that could not be written is refused before anything is computed."""
-    return new_figure(size, window=path is None)
+class Sheet:
+    """A figure measured in inches: title and caption at the top left, and so much height below them."""
 
+    def __init__(self, width: float, height: float, title: str, caption: str, path: str | PathLike[str] | None) -> None:
+        lines = wrap(caption, max(20, int((width - 0.4) / (CHARACTER * SMALL))))
+        self.width, self.height, self.path = width, 0.5 + CAPTION_LINE * len(lines) + height, path
+        self.figure = new_figure((width, self.height), window=path is None)
+        short = shortened(title, int((width - 0.4) / (CHARACTER * 13)))
+        self._write(short, 0.14, fontsize=13, fontweight="bold", color=INK)
+        for k, line in enumerate(lines):
+            self._write(line, 0.43 + CAPTION_LINE * k, fontsize=SMALL, color=GREY)
 
-def check_path(path: str | PathLike[str] | None) -> None:
-    if path is not None:
-        check_picture_suffix(path)
-        check_writable(path)
+    def _write(self, text: str, below: float, **style: Any) -> None:
+        self.figure.text(0.2 / self.width, 1.0 - below / self.height, text, va="top", parse_math=False, **style)
 
+    def axes(self, left: float, bottom: float, across: float, up: float, label: str = "") -> Axes:
+        at = (left / self.width, bottom / self.height, across / self.width, up / self.height)
+        return self.figure.add_axes(at, label=label)
 
-def caption_lines(text: str, width: float) -> list[str]:
-    """A caption in lines that fit into so many inches."""
-    return wrap(text, max(20, int(width / (CHARACTER * SMALL))))
-
-
-def finish(figure: Figure, title: str, caption: str, path: str | PathLike[str] | None) -> Figure:
-    """Title and caption at the top left, where `headroom` has left room; the file, if one is wanted."""
-    width, height = figure.get_size_inches()
-    lines = caption_lines(caption, width - 0.4)
-    short = shortened(title, int((width - 0.4) / (CHARACTER * 13)))
-    figure.text(0.2 / width, 1.0 - 0.14 / height, short, fontsize=13, fontweight="bold", color=INK, va="top", parse_math=False)
-    for k, line in enumerate(lines):
-        y = 1.0 - (0.43 + CAPTION_LINE * k) / height
-        figure.text(0.2 / width, y, line, fontsize=SMALL, color=GREY, va="top", parse_math=False)
-    if path is not None:
-        save_picture(figure, path, facecolor="white")
-    return figure
-
-
-def headroom(caption: str, width: float) -> float:
-    """Inches of title and caption."""
-    return 0.5 + CAPTION_LINE * len(caption_lines(caption, width - 0.4))
+    def finished(self) -> Figure:
+        """The figure, saved if there is a path."""
+        if self.path is not None:
+            save_picture(self.figure, self.path, facecolor="white")
+        return self.figure
 
 
 def shortened(text: str, most: int) -> str:
@@ -86,7 +76,7 @@ def folded(column: Column, inches: float, size: float, most_lines: int = 3) -> s
 
 
 def set_axis(axes: Axes, which: Literal["x", "y"], scale: Scale, room: float = 0.05) -> None:
-    """Ends, ticks and texts of one axis; the logarithm where the scale has one."""
+    """Set ends, ticks and texts of one axis, logarithmic where the scale is."""
     ends = scale.value(np.array([-room, 1.0 + room]))
     if scale.log:
         getattr(axes, f"set_{which}scale")("log")
@@ -96,8 +86,23 @@ def set_axis(axes: Axes, which: Literal["x", "y"], scale: Scale, room: float = 0
     axes.tick_params(axis=which, which="major", labelsize=SMALL, color=GREY, labelcolor=GREY, length=2.5)
     for label in getattr(axes, f"get_{which}ticklabels")():
         label.set_parse_math(False)
+    pale_frame(axes)
+
+
+def pale_frame(axes: Axes, grid: Literal["x", "y", "both"] | None = None) -> None:
+    """Set pale axes at the left and below, and perhaps a pale grid behind everything."""
     axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color("#b9bec5")
+    axes.spines[["left", "bottom"]].set_color(EDGE)
+    if grid:
+        axes.grid(axis=grid, color=PALE, lw=0.8)
+        axes.set_axisbelow(True)
+
+
+def add_legend(axes: Axes, *entries: Any, **options: Any) -> None:
+    """A legend without a frame; its texts are not read as formulas."""
+    legend = axes.legend(*entries, frameon=False, borderaxespad=0.0, alignment="left", **options)
+    for text in (*legend.get_texts(), legend.get_title()):
+        text.set_parse_math(False)
 
 
 def tick_room(scale: Scale) -> float:
@@ -106,7 +111,7 @@ def tick_room(scale: Scale) -> float:
 
 
 def set_ticks_apart(axes: Axes, scale: Scale, inches: float) -> None:
-    """Texts of a horizontal axis aslant where they would touch each other."""
+    """Rotate texts of a horizontal axis where they would touch each other."""
     places = np.sort(scale.position(np.asarray(scale.ticks, dtype=float))) * inches
     longest = CHARACTER * SMALL * (1.5 + min(max(map(len, scale.texts), default=0), LONGEST_TICK))
     if len(places) > 1 and np.diff(places).min() < longest:

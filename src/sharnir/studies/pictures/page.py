@@ -10,10 +10,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...reporting.atomic_write import check_suffix
+from ...reporting.atomic_write import check_suffix, check_writable
 from ...reporting.formats import count
 from ...reporting.pages import SIZE, page, write_page
-from ...simulation.results.storage import check_writable
 from .captions import caption, left_out
 from .columns import read_table
 from .page_data import FAILED_ROWS, charts, endings, extremes, kind_of, ranges

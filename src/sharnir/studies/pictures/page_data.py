@@ -1,4 +1,4 @@
-"""What the page of a study shows: numbers for its charts, rows of its tables."""
+"""Data of the page of a study: numbers for its charts, rows of its tables."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 from ...reporting.formats import MISSING, count
 from ...reporting.pages import Json
 from ...types import FloatArray, IntArray
+from ..statuses import COMPLETED
 from .captions import statuses
 from .colours import WORD_COLOURS, colour_column
-from .columns import ENDED, RUN, Column, Table, by_run
+from .columns import RUN, Column, Table, by_run
 from .drawing import FAILED, chosen
 from .sampling import sample, thinned_grid
 from .scales import scale_of
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 RUNS = 4000
-"""Drawn in the charts."""
+"""Most runs drawn in the charts."""
 NODES = 20_000
-"""Of a grid, for the response surface."""
+"""Most nodes of a grid, for the response surface."""
 FAILED_ROWS = 200
 FIRST_MESSAGES = 3
 LONGEST_MESSAGE = 300
@@ -37,7 +38,7 @@ class Ending(NamedTuple):
 
 
 class Extremes(NamedTuple):
-    """Of an output, over the runs that count."""
+    """Extremes of an output, over the runs that count."""
 
     label: str
     least: str
@@ -82,7 +83,7 @@ def _values(table: Table, columns: list[Column], rows: IntArray) -> Json:
 
 
 def _numbers(values: FloatArray) -> list[float | None]:
-    """As JSON has them, with as many digits as a chart can show."""
+    """Numbers for JSON, with as many digits as a chart can show."""
     return [float(f"{x:.7g}") if np.isfinite(x) else None for x in values.tolist()]
 
 
@@ -102,12 +103,12 @@ def _grid(table: Table, columns: list[Column], drawn: IntArray, at: dict[str, in
 
 
 def endings(ds: Dataset, table: Table) -> tuple[list[Ending], list[list[str]]]:
-    """How the runs ended, with the first messages of each way; and the rows of failed runs: number, inputs, status, message."""
+    """Ways in which runs ended, each with its first messages; and the rows of failed runs: number, inputs, status, message."""
     said = by_run(ds, "message", table.dims, table.shape) if "message" in ds else np.full(len(table), "")
     status = table.status.astype(str)
     found = []
     for name, n in statuses(table).items():
-        first = np.flatnonzero(status == name)[:1000].tolist() if name not in ENDED[:2] else []
+        first = np.flatnonzero(status == name)[:1000].tolist() if name not in COMPLETED else []
         texts = list(dict.fromkeys(_short(said[k]) for k in first if str(said[k])))
         found.append(Ending(name, count(n), texts[:FIRST_MESSAGES]))
     inputs = [c for c in table.inputs if c.varies]
@@ -122,7 +123,7 @@ def _short(message: Any) -> str:
 
 
 def ranges(table: Table) -> list[tuple[str, str, str]]:
-    """Of every input: its label, its values in words, and how many there are."""
+    """Label of every input, its values in words, and how many there are."""
     out = []
     for c in table.inputs:
         n = len(c.words) or len(np.unique(c.finite))
@@ -146,7 +147,7 @@ def extremes(table: Table) -> list[Extremes]:
             words = ", ".join(c.words[:8]) or MISSING
             out.append(Extremes(c.label, words, "", MISSING, MISSING, "", missing))
             continue
-        low, high = int(np.nanargmin(c.values)), int(np.nanargmax(c.values))
+        low, high = c.extremes
         mean = f"{c.finite.mean():.6g}"
         out.append(Extremes(c.label, c.text(low), table.where(low), mean, c.text(high), table.where(high), missing))
     return out

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ...reporting.pictures import INK, check_picture
 from ...types import FloatArray, IntArray
 from .captions import caption, left_out
 from .colours import Colouring, colour_column, colouring
 from .columns import Column, read_table
-from .drawing import FAILED, GREY, INK, check_path, chosen, finish, folded, headroom, start
+from .drawing import FAILED, GREY, Sheet, add_legend, chosen, folded
 from .sampling import sample
 from .scales import Scale, scale_of
 
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 COLUMNS = 12
-"""Drawn where none are named."""
+"""Columns drawn where none are named."""
 LINES = 2000
 SPACING, HEIGHT = 1.2, 3.7
-"""Inches between two axes, and of an axis."""
+"""Inches between two axes, and height of an axis."""
 NO_VALUE = -0.12
-"""Where lines cross an axis on which their run has no value."""
+"""Place where lines cross an axis on which their run has no value."""
 NAME_SIZE, TICK_SIZE = 9.0, 7.5
 
 
@@ -38,7 +39,7 @@ def parallel_coordinates(ds: Dataset, *names: str, color: str | None = None, pat
     color  the name of an input or output; None: the first output that varies
     path   a file: .png, .svg, .pdf
     """
-    check_path(path)
+    check_picture(path)
     table = read_table(ds, names or None, color)
     columns, notes = (
         ([table.columns[name] for name in dict.fromkeys(names)], [])
@@ -50,25 +51,22 @@ def parallel_coordinates(ds: Dataset, *names: str, color: str | None = None, pat
     notes += [] if names else left_out(table)
     if len({c.role for c in columns}) == 2:
         notes = ["outputs in bold", *notes]
-    words = caption(table, rows, notes)
     shades = colouring(by)
 
     width = max(5.6, SPACING * len(columns) + 1.5)
     labels = [folded(c, 0.92 * SPACING, NAME_SIZE) for c in columns]
     lines = max(label.count("\n") + 1 for label in labels)
-    top = headroom(words, width) + 0.16 * lines + 0.2
-    height = top + HEIGHT + 0.35
-    figure = start((width, height), path)
+    sheet = Sheet(width, 0.16 * lines + 0.2 + HEIGHT + 0.35, table.title, caption(table, rows, notes), path)
     left, right = 0.75, 1.25 if shades.column else 0.45
-    axes = figure.add_axes((left / width, 0.35 / height, 1.0 - (left + right) / width, HEIGHT / height))
+    axes = sheet.axes(left, 0.35, width - left - right, HEIGHT)
     scales = [scale_of(c) for c in columns]
     positions = np.stack([s.position(c.values[rows]) for c, s in zip(columns, scales, strict=True)], axis=1)
     missing = np.array([np.isnan(column).any() for column in positions.T])
     _lines(axes, positions, rows, shades, table.ok[rows])
     _axes(axes, columns, scales, labels, missing)
     if shades.column:
-        shades.explain(figure, figure.add_axes((1.0 - 0.95 / width, 0.75 / height, 0.13 / width, (HEIGHT - 0.5) / height)))
-    return finish(figure, table.title, words, path)
+        shades.explain(sheet.figure, sheet.axes(width - 0.95, 0.75, 0.13, HEIGHT - 0.5))
+    return sheet.finished()
 
 
 def _lines(axes: Axes, positions: FloatArray, rows: IntArray, shades: Colouring, ok: NDArray[np.bool_]) -> None:
@@ -87,14 +85,12 @@ def _lines(axes: Axes, positions: FloatArray, rows: IntArray, shades: Colouring,
             list(segments[~ok]), colors=FAILED, linewidths=1.1, alpha=fade, linestyles=(0, (4, 2.5)), label="failed runs"
         )
         axes.add_collection(dashed, autolim=False)
-        axes.legend(
-            handles=[dashed], loc="upper left", bbox_to_anchor=(0.0, -0.005), frameon=False, fontsize=8, labelcolor=GREY,
-            borderaxespad=0.0, handlelength=2.6,
-        )  # fmt: skip
+        at = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.005)}
+        add_legend(axes, handles=[dashed], fontsize=8, labelcolor=GREY, handlelength=2.6, **at)
 
 
 def _axes(axes: Axes, columns: list[Column], scales: list[Scale], labels: list[str], missing: NDArray[np.bool_]) -> None:
-    """The vertical axes with ticks and names; a level below them for missing values."""
+    """Draw the vertical axes with ticks and names; a level below them for missing values."""
     boxed = {"facecolor": "white", "edgecolor": "none", "alpha": 0.78, "pad": 0.8}  # numbers are read through the lines
     for x, scale in enumerate(scales):
         axes.plot([x, x], [0.0, 1.0], color=INK, lw=1.0, zorder=3)

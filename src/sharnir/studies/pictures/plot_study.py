@@ -23,9 +23,9 @@ KINDS = ("parallel", "scatter", "surface", "page")
 OPTIONS = {
     "parallel": ("names", "color"), "scatter": ("names", "color"), "surface": ("output", "x", "y"), "page": ("title",),
 }  # fmt: skip
-"""What each kind can be told."""
+"""Options of each kind."""
 FEW_DIMENSIONS = 3
-"""Of a grid that is drawn as a surface, where nothing else is asked for; of a design one less."""
+"""Most inputs of a grid that is drawn as a surface by default; for a design, one less."""
 
 
 def plot_study(
@@ -73,7 +73,7 @@ def plot_study(
 
 
 def _kind(ds: Dataset, path: str | PathLike[str] | None, given: dict[str, object]) -> str:
-    """A page by its suffix; otherwise what the options are for, and then what suits the study."""
+    """Kind of picture: a page by its suffix; otherwise the kind that has the options given, and then what suits the study."""
     if path is not None and file_path(path).suffix.lower() in SUFFIXES:
         return "page"
     for kind in ("surface", "parallel"):
@@ -85,7 +85,7 @@ def _kind(ds: Dataset, path: str | PathLike[str] | None, given: dict[str, object
 
 
 def _first_output(ds: Dataset) -> str:
-    """The first that is numbers."""
+    """The first output that is numbers."""
     found = outputs_of(ds)
     if not found:
         raise StateError("the study has no output that is one value per run: there is no surface to draw")

@@ -1,4 +1,4 @@
-"""Which runs of a large study are drawn: a reproducible sample that keeps the extremes of every column."""
+"""Samples of large studies for drawing: reproducible, with the extremes of every column."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ SEED = 1
 
 
 def sample(table: Table, columns: Iterable[Column], most: int) -> IntArray:
-    """At most about so many rows, in order. A tenth of them is for failed runs, as long as there are so many."""
+    """About `most` rows at most, in order. A tenth of them is for failed runs, as long as there are so many."""
     if len(table) <= most:
         return np.arange(len(table))
     good, failed = np.flatnonzero(table.ok), np.flatnonzero(~table.ok)
     share = max(most // 10, most - len(good))
     some_failed = _some(failed, share)
-    extremes = [f(c.values) for c in columns if len(c.finite) for f in (np.nanargmin, np.nanargmax)]
+    extremes = [k for c in columns if len(c.finite) for k in c.extremes]
     some = _some(good, most - len(some_failed))
     return np.unique(np.concatenate([some, some_failed, np.asarray(extremes, dtype=np.int64)]))
 
 
 def thinned_grid(shape: tuple[int, ...], most: int) -> list[IntArray]:
-    """For each dimension the indices that are kept, evenly spaced with both ends: at most so many nodes, or two by each."""
+    """Indices that are kept along each dimension, evenly spaced with both ends: at most so many nodes, or two by each."""
     sizes = list(shape)
     while np.prod(sizes, dtype=float) > most and max(sizes, default=0) > 2:
         k = sizes.index(max(sizes))

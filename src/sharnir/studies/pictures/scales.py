@@ -8,18 +8,19 @@ from math import ceil, floor, log10
 
 import numpy as np
 
+from ...reporting.pictures import log_ticks
 from ...types import FloatArray
 from .columns import Column
 
 WIDE = 50.0
 """The ratio of largest to smallest value from which a logarithmic axis is considered."""
 TICKS = 7
-"""About so many on an axis."""
+"""Approximate number of ticks on an axis."""
 STEPS = (1.0, 2.0, 5.0, 10.0)
 DECADE = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0))
-"""Where ticks may be within a decade, from coarse to fine."""
+"""Places of ticks within a decade, from coarse to fine."""
 MAX_WORDS = 20
-"""Words that are written on an axis; of more, some are left out."""
+"""Most words that are written on an axis; where there are more, some are left out."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Scale:
     texts: tuple[str, ...]
 
     def position(self, values: FloatArray) -> FloatArray:
-        """0 at the lower end, 1 at the upper one; nan stays."""
+        """Positions on the axis, 0 at the lower end, 1 at the upper one; nan stays."""
         if self.log:
             return (np.log(values) - np.log(self.low)) / (np.log(self.high) - np.log(self.low))
         return (values - self.low) / (self.high - self.low)
@@ -72,13 +73,13 @@ def texts(values: list[float]) -> list[str]:
 
 
 def _rounded(x: float, digits: int) -> str:
-    """So many significant digits; 30000, but 3e5, without the plus and the zeros of C."""
+    """A number with so many significant digits; 30000, but 3e5, without the plus and the zeros of C."""
     mantissa, e, exponent = f"{float(f'{x:.{digits}g}'):.{max(digits, 5)}g}".partition("e")
     return f"{mantissa}e{int(exponent)}" if e else mantissa
 
 
 def _is_logarithmic(known: FloatArray, low: float, high: float) -> bool:
-    """Positive over more than a decade, and the median nearer to the middle of a logarithmic axis than of a linear one."""
+    """Whether values are positive over decades, the median nearer to the middle of a logarithmic axis than of a linear one."""
     if low <= 0.0 or high < WIDE * low:
         return False
     middle = float(np.median(known))
@@ -94,12 +95,7 @@ def _linear_ticks(low: float, high: float, ticks: int) -> list[float]:
 
 
 def _log_ticks(low: float, high: float, ticks: int) -> tuple[tuple[float, ...], tuple[str, ...]]:
-    found: list[float] = []
-    for steps in DECADE:
-        found = [s * 10.0**k for k in range(floor(log10(low)), ceil(log10(high)) + 1) for s in steps]
-        found = [x for x in found if low * (1 - 1e-9) <= x <= high * (1 + 1e-9)]
-        if len(found) >= 3:
-            break
+    found = log_ticks(low, high, DECADE)
     found = found[:: ceil(len(found) / ticks)]
     return tuple(found), tuple(_rounded(x, 3).replace("-", "−") for x in found)
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...reporting.pictures import INK, check_picture
 from ...types import IntArray
 from .captions import caption, left_out
 from .colours import ONE_COLOUR, Colouring, colour_column, colouring
 from .columns import Column, Table, read_table
-from .drawing import FAILED, INK, check_path, chosen, finish, folded, headroom, set_axis, set_ticks_apart, start, tick_room
+from .drawing import FAILED, Sheet, chosen, folded, set_axis, set_ticks_apart, tick_room
 from .sampling import sample
 from .scales import Scale, scale_of
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 COLUMNS = 6
-"""Drawn where none are named."""
+"""Columns drawn where none are named."""
 POINTS = 2000
 BINS = 16
 TICKS = 4
@@ -36,7 +37,7 @@ def scatter_matrix(ds: Dataset, *names: str, color: str | None = None, path: str
     color  the name of an input or output; None: the first output that varies
     path   a file: .png, .svg, .pdf
     """
-    check_path(path)
+    check_picture(path)
     table = read_table(ds, names or None, color)
     columns, notes = ([table.columns[name] for name in dict.fromkeys(names)], []) if names else _varying(table)
     by = colour_column(table.columns, [c for c in columns if c.role == "output"], color)
@@ -54,14 +55,12 @@ def scatter_matrix(ds: Dataset, *names: str, color: str | None = None, path: str
     ticks = max(map(tick_room, scales))
     left, bottom = 0.15 + 0.15 * lines + ticks, 0.3 + 0.15 * lines + 0.6 * ticks
     width = max(6.0, left + n * cell + 0.3 + 1.1 * (n < 3))
-    top = headroom(words, width) + 0.1
-    height = top + n * cell + bottom
-    figure = start((width, height), path)
+    sheet = Sheet(width, 0.1 + n * cell + bottom, table.title, words, path)
     for i, (row, vertical) in enumerate(zip(columns, scales, strict=True)):
         for j, (column, horizontal) in enumerate(zip(columns[: i + 1], scales, strict=False)):
-            x, y = left + j * cell, height - top - (i + 1) * cell
-            inside = ((x + gap / 2) / width, (y + gap / 2) / height, (cell - gap) / width, (cell - gap) / height)
-            axes = figure.add_axes(inside, label=f"{row.name} over {column.name}")
+            x, y = left + j * cell, bottom + (n - i - 1) * cell
+            label = f"{row.name} over {column.name}"
+            axes = sheet.axes(x + gap / 2, y + gap / 2, cell - gap, cell - gap, label)
             if i == j:
                 _histogram(axes, column, horizontal, table.ok)
             else:
@@ -80,12 +79,12 @@ def scatter_matrix(ds: Dataset, *names: str, color: str | None = None, path: str
     if shades.column:
         bar = min(0.9 * cell * max(n - 1, 1), 2.6)
         x = min(left + max(2, n - 1) * cell + 0.1, width - 1.0) if n > 2 else width - 1.0
-        shades.explain(figure, figure.add_axes((x / width, (height - top - bar - 0.05) / height, 0.13 / width, bar / height)))
-    return finish(figure, table.title, words, path)
+        shades.explain(sheet.figure, sheet.axes(x, bottom + n * cell - bar - 0.05, 0.13, bar))
+    return sheet.finished()
 
 
 def _varying(table: Table) -> tuple[list[Column], list[str]]:
-    """Constant columns have no place in the matrix, unless there are no others."""
+    """Columns of the matrix, without constant ones unless there are no others; and notes for the caption."""
     every = [*table.inputs, *table.outputs]
     kept = [c for c in every if c.varies]
     if not kept:
@@ -115,7 +114,7 @@ def _points(axes: Axes, x: Column, y: Column, shades: Colouring, rows: IntArray,
 
 
 def _histogram(axes: Axes, column: Column, scale: Scale, ok: NDArray[np.bool_]) -> None:
-    """Of all runs, those that failed in their own colour on top."""
+    """Draw the distribution of all runs, those that failed in their own colour on top."""
     n = len(column.words)
     if n:
         edges = np.arange(n + 1) - 0.5

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import StateError, no_such
+from ...reporting.pictures import INK, check_picture
 from ...types import FloatArray
 from .captions import caption
-from .colours import COLOUR_MAP, norm_of, set_bar
+from .colours import colour_bar
 from .columns import Column, Table, inputs_of, outputs_of, read_table
-from .drawing import GREY, INK, check_path, finish, folded, headroom, set_axis, set_ticks_apart, shortened, start, tick_room
+from .drawing import GREY, Sheet, add_legend, folded, pale_frame, set_axis, set_ticks_apart, shortened, tick_room
 from .scales import Scale, scale_of
 from .surface_panels import curves, grid, scattered
 from .surface_plan import Panel, Plan, plan
@@ -21,11 +22,10 @@ from .surface_plan import Panel, Plan, plan
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
     from xarray import Dataset
 
 COLUMNS = 3
-"""Panels side by side."""
+"""Most panels side by side."""
 NAME_SIZE = 9.0
 
 
@@ -39,7 +39,7 @@ def response_surface(
     x, y    the names of inputs; None: the first two that vary, numbers before words
     path    a file: .png, .svg, .pdf
     """
-    check_path(path)
+    check_picture(path)
     inputs = inputs_of(ds)
     if output in inputs:
         raise StateError(no_such("output", output, outputs_of(ds)))
@@ -62,13 +62,13 @@ def response_surface(
     right = 1.35 if found.y or found.lines else 0.35
     bottom, gap = 0.3 + 0.5 * tick_room(scales[0]) + 0.17 * (folded(found.x, size[0], NAME_SIZE).count("\n") + 1), 0.3
     width = left + across * size[0] + (across - 1) * 0.2 + right
-    top = headroom(words, width) + (0.3 if n > 1 else 0.12)
-    height = top + down * size[1] + (down - 1) * gap + bottom
-    figure = start((width, height), path)
+    top = bottom + down * size[1] + (down - 1) * gap
+    title = f"{shown.name} over {found.x.name}" + (f" and {found.y.name}" if found.y else "")
+    sheet = Sheet(width, top + (0.3 if n > 1 else 0.12), title, words, path)
     for k, panel in enumerate(found.panels):
         i, j = divmod(k, across)
-        at = left + j * (size[0] + 0.2), height - top - i * (size[1] + gap) - size[1]
-        axes = figure.add_axes((at[0] / width, at[1] / height, size[0] / width, size[1] / height), label=panel.heading or "all")
+        at = left + j * (size[0] + 0.2), top - i * (size[1] + gap) - size[1]
+        axes = sheet.axes(*at, *size, panel.heading or "all")
         _draw(axes, table, found, panel, shown.values, scales, near)
         last = k + across >= n
         axes.tick_params(axis="x", labelbottom=last)
@@ -82,17 +82,13 @@ def response_surface(
         if found.lines and k == across - 1:
             _legend(axes, found.lines)
     if found.y and len(drawn.finite):
-        from matplotlib.cm import ScalarMappable
-
         tall = min(down * size[1], 3.9)
-        place = figure.add_axes(((width - right + 0.2) / width, (height - top - tall) / height, 0.15 / width, tall / height))
-        set_bar(figure.colorbar(ScalarMappable(norm_of(scales[2]), COLOUR_MAP), cax=place), shown, scales[2])
-    title = f"{shown.name} over {found.x.name}" + (f" and {found.y.name}" if found.y else "")
-    return finish(figure, title, words, path)
+        colour_bar(sheet.figure, sheet.axes(width - right + 0.2, top - tall, 0.15, tall), shown, scales[2])
+    return sheet.finished()
 
 
 def _near(found: Plan, drawn: int) -> int:
-    """Runs of which the surface of a design is a mean; 0: no surface between points, which words do not have."""
+    """Number of runs that the surface of a design averages; 0: no surface between points, which words do not have."""
     if found.y is None or found.x.words or found.y.words:
         return 0
     return int(np.clip(np.sqrt(drawn / len(found.panels)), 6, 60)) if found.averaged else 1
@@ -120,8 +116,7 @@ def _draw(
         curves(axes, [x[g] for g in groups], [z[g] for g in groups], names, joined=not found.x.words)
         set_axis(axes, "x", scales[0], 0.03)
         set_axis(axes, "y", scales[1], 0.06)
-        axes.grid(True, color="#eeeeee", linewidth=0.8)
-        axes.set_axisbelow(True)
+        pale_frame(axes, "both")
     elif table.is_grid:
         smooth = not (found.x.words or found.y.words)
         grid(axes, x[rows[0]], found.y.values[rows[:, 0]], z[rows], scales, smooth)
@@ -130,15 +125,9 @@ def _draw(
 
 
 def _legend(axes: Axes, lines: Column) -> None:
-    legend = axes.legend(
-        *_entries(axes), title=shortened(lines.name, 18), loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False,
-        fontsize=8.5, title_fontsize=9, alignment="left", borderaxespad=0.0, labelcolor=GREY,
-    )  # fmt: skip
-    for text in (*legend.get_texts(), legend.get_title()):
-        text.set_parse_math(False)
-
-
-def _entries(axes: Axes) -> tuple[list[Line2D], list[str]]:
     """Curves and their words; Matplotlib would leave out those that begin with an underscore."""
     found = [line for line in axes.lines if line.get_label() != "_failed"]
-    return list(found), [shortened(f" {line.get_label()}", 16) for line in found]
+    add_legend(
+        axes, found, [shortened(f" {line.get_label()}", 16) for line in found], title=shortened(lines.name, 18),
+        loc="upper left", bbox_to_anchor=(1.02, 1.0), fontsize=8.5, title_fontsize=9, labelcolor=GREY,
+    )  # fmt: skip

@@ -9,26 +9,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...reporting.pictures import INK
 from ...types import FloatArray
 from .colours import COLOUR_MAP, ONE_COLOUR, WORD_COLOURS, norm_of
-from .drawing import FAILED, INK, set_axis
+from .drawing import FAILED, set_axis
 from .scales import Scale, texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SMOOTH = 5
-"""Values by each axis from which a grid is drawn by contours, not cell by cell."""
+"""Values along each axis from which a grid is drawn by contours, not cell by cell."""
 WRITTEN = 60
-"""Cells up to which the value is written into each."""
+"""Most cells with the value written into each."""
 LEVELS = 14
 FEW_CELLS = 10
 FEW = 400
-"""Points that are marked."""
+"""Most points that are marked."""
 
 
 def curves(axes: Axes, x: Sequence[FloatArray], z: Sequence[FloatArray], names: tuple[str, ...], joined: bool) -> None:
-    """A line with points for each name; where there is no value, a cross at the bottom."""
+    """Draw a line with points for each name; where there is no value, a cross at the bottom."""
     for k, (across, up) in enumerate(zip(x, z, strict=True)):
         order = np.argsort(across, kind="stable")
         across, up = across[order], up[order]
@@ -44,7 +45,7 @@ def curves(axes: Axes, x: Sequence[FloatArray], z: Sequence[FloatArray], names: 
 
 
 def grid(axes: Axes, x: FloatArray, y: FloatArray, z: FloatArray, scales: tuple[Scale, Scale, Scale], smooth: bool) -> None:
-    """z (values of y, values of x)."""
+    """Draw a grid, z (values of y, values of x), as contours or as cells."""
     horizontal, vertical, shade = scales
     known = np.isfinite(z)
     if smooth and min(z.shape) >= SMOOTH and _is_contoured(z[known], shade):
@@ -69,7 +70,7 @@ def grid(axes: Axes, x: FloatArray, y: FloatArray, z: FloatArray, scales: tuple[
 
 
 def scattered(axes: Axes, x: FloatArray, y: FloatArray, z: FloatArray, scales: tuple[Scale, Scale, Scale], near: int) -> None:
-    """Contours by triangles between the points, of the mean of so many nearest runs (0: none); points in their own colours."""
+    """Draw points in their colours, and contours by triangles between them, of the mean of so many nearest runs (0: none)."""
     horizontal, vertical, shade = scales
     known = np.isfinite(x) & np.isfinite(y) & np.isfinite(z)
     places = np.stack([horizontal.position(x[known]), vertical.position(y[known])], axis=1)
@@ -91,7 +92,7 @@ def scattered(axes: Axes, x: FloatArray, y: FloatArray, z: FloatArray, scales: t
 
 
 def crosses(axes: Axes, x: FloatArray, y: FloatArray) -> None:
-    """Runs without a value."""
+    """Mark runs without a value."""
     if len(x):
         size = float(np.clip(300.0 / len(x), 3.0, 7.0))
         axes.plot(x, y, "x", color="white", ms=size + 1.0, mew=3.2, zorder=4, label="_halo", clip_on=False)
@@ -103,12 +104,12 @@ def _levels(shade: Scale) -> FloatArray:
 
 
 def _is_contoured(z: FloatArray, shade: Scale) -> bool:
-    """Contours need values that differ by more than rounding."""
+    """Whether values differ by more than rounding, as contours need it."""
     return len(z) > 2 and bool(np.ptp(shade.position(z)) > 1e-9)
 
 
 def _edges(values: FloatArray, scale: Scale) -> FloatArray:
-    """Of the cells around values, half way between them as the axis shows it."""
+    """Edges of the cells around values, half way between them as the axis shows it."""
     at = scale.position(values)
     if len(at) == 1:
         return scale.value(np.array([at[0] - 0.5, at[0] + 0.5]))
@@ -117,13 +118,13 @@ def _edges(values: FloatArray, scale: Scale) -> FloatArray:
 
 
 def _beyond(edges: FloatArray, scale: Scale) -> float:
-    """How far the cells reach beyond the axis; the same at both ends."""
+    """Share of the axis by which cells reach beyond it; the same at both ends."""
     ends = scale.position(edges[[0, -1]])
     return float(max(-ends[0], ends[1] - 1.0))
 
 
 def _at_cells(scale: Scale, values: FloatArray) -> Scale:
-    """Ticks at the cells, where these are few."""
+    """The scale with ticks at the cells, where these are few."""
     if len(values) > FEW_CELLS or not scale.ticks or len(scale.ticks) == len(values):
         return scale
     return replace(scale, ticks=tuple(values), texts=tuple(texts([float(f"{v:.3g}") for v in values])))

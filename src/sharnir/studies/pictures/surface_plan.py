@@ -1,4 +1,4 @@
-"""What a response surface shows: which inputs are its axes, which have panels, and at which values the others are held."""
+"""Plan of a response surface: which inputs are its axes, which have panels, and at which values the others are held."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .sampling import sample
 
 PANELS = 6
 NODES = 300
-"""Values of an axis of a grid, at most."""
+"""Most values of an axis of a grid."""
 POINTS = 3000
-"""Runs of a design, at most."""
+"""Most runs of a design."""
 
 
 @dataclass(frozen=True)
 class Panel:
     heading: str
     rows: IntArray
-    """Of a grid (values of y, values of x), or of a design (runs,)."""
+    """Runs drawn: for a grid (values of y, values of x), for a design (runs,)."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Plan:
     y: Column | None
     """None: curves over x."""
     lines: Column | None
-    """The words that have a curve each."""
+    """The input whose words have a curve each."""
     panels: list[Panel]
     averaged: list[Column]
     """Inputs of a design that vary as well: the surface is a mean over them."""
@@ -39,7 +39,7 @@ class Plan:
 
 
 def plan(table: Table, x: str | None, y: str | None) -> Plan:
-    """Numbers are taken for axes before words, in the order of the study; words are taken for curves or panels."""
+    """The plan of a surface: numbers are axes before words, in the order of the study; words are curves or panels."""
     across, up, lines, rest = _axes(table, x, y)
     return (_grid if table.is_grid else _design)(table, across, up, lines, rest)
 
@@ -70,7 +70,7 @@ def _axes(table: Table, x: str | None, y: str | None) -> tuple[Column, Column | 
 
 
 def _grid(table: Table, x: Column, y: Column | None, lines: Column | None, rest: list[Column]) -> Plan:
-    """Slices: a panel for each value of one more input, the rest held at its middle."""
+    """Slices of a grid: a panel for each value of one more input, the rest held at its middle."""
     rows = np.arange(len(table)).reshape(table.shape)
     notes, held = [], []
     across = [c for c in (lines or y, x) if c is not None]
@@ -100,7 +100,7 @@ def _grid(table: Table, x: Column, y: Column | None, lines: Column | None, rest:
 
 
 def _design(table: Table, x: Column, y: Column | None, lines: Column | None, rest: list[Column]) -> Plan:
-    """Panels by the words of one input; over all other inputs the surface is a mean."""
+    """Panels of a design, by the words of one input; over all other inputs the surface is a mean."""
     drawn = [x, *([y] if y else []), *table.outputs]
     rows = sample(table, drawn, POINTS)
     notes = []

@@ -11,13 +11,12 @@ import numpy as np
 
 from ...errors import StateError
 from ...reporting import pages
-from ...reporting.atomic_write import check_suffix, file_path
+from ...reporting.atomic_write import check_suffix, check_writable, file_path
 from ...reporting.formats import duration, figures, plural
 from ...reporting.pictures import COLOURS
 from ...reporting.progress import ProgressBar
 from ...simulation.results.charts import Charts
 from ...simulation.results.result import Result
-from ...simulation.results.storage import check_writable
 from ..camera import ViewDirection, direction_of
 from ..scene import Scene
 from . import facts

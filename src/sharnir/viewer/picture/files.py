@@ -8,9 +8,8 @@ from warnings import warn
 
 from ...errors import ViewWarning
 from ...model.model import Model
-from ...reporting.atomic_write import check_suffix, whole_file
+from ...reporting.atomic_write import atomic_write, check_suffix, check_writable
 from ...simulation.results.result import Result
-from ...simulation.results.storage import check_writable
 from ...types import FilePath, State, truth
 from ..build import Trace, scene_of
 from ..moments import at_times, check_time
@@ -67,6 +66,6 @@ def check_path(path: FilePath, look: Look) -> None:
 
 def save(image: Image, path: FilePath) -> None:
     """The file appears whole or not at all."""
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         opaque = image.getchannel("A").getextrema() == (255, 255)
         (image.convert("RGB") if opaque else image).save(part, optimize=True, quality=92)

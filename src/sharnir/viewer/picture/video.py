@@ -11,10 +11,9 @@ import numpy as np
 
 from ...analysis.modes import Mode
 from ...errors import NOT_A_NUMBER, StateError, brief
-from ...reporting.atomic_write import check_suffix, whole_file
+from ...reporting.atomic_write import atomic_write, check_suffix, check_writable
 from ...reporting.progress import ProgressBar
 from ...simulation.results.result import Result
-from ...simulation.results.storage import check_writable
 from ...types import FilePath
 from ..build import Trace, scene_of
 from ..mode_motion import PERIOD, scene_of_mode, title_of_mode
@@ -94,7 +93,7 @@ def _write(
     try:
         with (
             ProgressBar(progress, f"video {Path(path).name}", len(order), label="frame {:.0f}") as bar,
-            whole_file(path) as part,
+            atomic_write(path) as part,
             film(part, look.size, rate, lambda: [drawing.image(order[k], stamps[order[k]]) for k in some]) as add,
         ):
             for done, k in enumerate(order):

@@ -10,7 +10,7 @@ from pathlib import Path
 from ...errors import FormatError, SharnirError, StateError, brief
 from ...io.paths import UNUSABLE, confined, kept_within
 from ...model.model import Model
-from ...reporting.atomic_write import file_path, whole_file
+from ...reporting.atomic_write import atomic_write, file_path
 from ...simulation.results.result import Result
 from ...types import FilePath
 from ..live.subjects import from_file
@@ -128,7 +128,7 @@ class Folder:
             raise StateError(f"{own}: {len(content) / 1e6:.0f} MB are too much for an upload; copy it into {self.path}")
         path = self.free(own)
         try:
-            with whole_file(path) as part:
+            with atomic_write(path) as part:
                 part.write_bytes(content)
         except OSError as error:
             raise StateError(f"cannot write {path.name} into {self.path}: {error.strerror}") from None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ...errors import SharnirError, StateError
-from ...reporting.progress import heard_by
+from ...reporting.progress import progress_listener
 from .folder import words
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ class Jobs:
         with warnings.catch_warnings(record=True) as caught:  # of one job at a time: the list is its own
             warnings.simplefilter("always")
             try:
-                with heard_by(self._listen):
+                with progress_listener(self._listen):
                     found = work()
                 done(found)
             except KeyboardInterrupt:
