@@ -49,7 +49,7 @@ def truth(x: object, what: str) -> bool:
 
 
 def random_generator(seed: object) -> np.random.Generator:
-    """A generator as it is, or a new one: of a whole number, or of none."""
+    """A generator as it is, or a new one with a seed, which may be None."""
     if isinstance(seed, np.random.Generator):
         return seed
     if seed is not None and (isinstance(seed, (bool, np.timedelta64)) or not isinstance(seed, (int, np.integer)) or seed < 0):

@@ -22,7 +22,7 @@ from .motions import PlaceMotion, PoseMotion, about_axes, matrix_of
 
 @dataclass(frozen=True)
 class JointMotions:
-    """What the forms know about joints. Row 0 is the base in the world."""
+    """Kinematic quantities of all joints in one state. Row 0 is the base in the world."""
 
     rho: np.ndarray
     G: np.ndarray
@@ -67,7 +67,7 @@ class JointMatrices:
         self._n, self._na, self._nq, self._nv = s.nb + 1, s.na, s.nq, s.nv
         self._owner = np.repeat(np.arange(self._n), np.diff(s.first))
         self._level = np.zeros(s.na, dtype=int)
-        """Of every axis, which motion of its joint it belongs to."""
+        """For every axis, the number of its motion within the joint."""
         self._levels: list[list[tuple[int, int]]] = []
         """(joint, number of the motion) of all joints that have a first, a second … motion."""
         self._placements: list[tuple[int, np.ndarray]] = []

@@ -18,7 +18,7 @@ from .matrices import Matrices
 POINT = 1e-20
 """m²: radius of gyration squared below which the inertia of a body is what rounding left of a point mass, as of iCub's head."""
 NOTHING = 1e-13
-"""Of the inertia a joint carries: what is left of it by rounding where the joint moves none of it."""
+"""Share of the inertia a joint carries that rounding leaves where the joint moves none of it."""
 
 
 def check_inertia(m: Matrices) -> None:
@@ -41,7 +41,7 @@ def unit_mass_matrix(body: Body) -> np.ndarray:
 
 
 def _check_joints(m: Matrices, masses: list[np.ndarray]) -> None:
-    """By elimination from the leaves inward, as (D3) does it."""
+    """Check by elimination from the leaves inward, as in (D3)."""
     carried, U = [float(np.trace(M)) for M in masses], [np.zeros((0, 0))] * m.N
     axes, rotors, C, carriers = m.A_blocks, m.rotor_blocks, m.C, m.k
     for i in range(m.N - 1, -1, -1):

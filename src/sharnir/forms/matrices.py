@@ -59,7 +59,7 @@ class Matrices(Kinematics):
     # --- forces -----------------------------------------------------------------------------------------------------------
     @cached_property
     def _forces(self) -> tuple[np.ndarray, np.ndarray]:
-        """What the model's own forces do to bodies (N×6) and to joints (n)."""
+        """Loads of the model's own forces on bodies (N×6) and joints (n)."""
         if not self.structure.forces:
             return np.zeros((self.N, 6)), np.zeros(self.n)
         wrenches, load = self.structure.forces.dense(self.motion, self.N + 1, self.n)
@@ -67,7 +67,7 @@ class Matrices(Kinematics):
 
     @property
     def motion(self) -> dict[str, np.ndarray]:
-        """What forces and constraints read: time, coordinates, speeds, poses and velocities; row 0 is the base."""
+        """Quantities that forces and constraints read: time, coordinates, speeds, poses and velocities; row 0 is the base."""
         R, r = self.poses
         return {
             "t": np.array([self.t]), "q": self.q, "v": self.v_q,
@@ -83,7 +83,7 @@ class Matrices(Kinematics):
 
     @property
     def load(self) -> np.ndarray:
-        """Joint forces of the model's own force elements, and what motion and weight do to elastic coordinates (n)."""
+        """Joint forces of the model's own force elements, and loads of motion and weight on elastic coordinates (n)."""
         out = self._forces[1].copy()
         for i, body in self.deformed.items():
             weight = self.poses[0][i].T @ self.structure.gravity
@@ -98,7 +98,7 @@ class Matrices(Kinematics):
     # --- flexible bodies --------------------------------------------------------------------------------------------------
     @cached_property
     def deformed(self) -> dict[int, DeformedBody]:
-        """What the deformations of flexible bodies add to them, by the index of the deformation."""
+        """Contributions of deformations to their flexible bodies, by the index of the deformation."""
         s, out = self.structure, {}
         for d in s.deformations.values():
             q, v = (slice(int(x[d.row]), int(x[d.row + 1])) for x in (s.q_first, s.v_first))
@@ -207,7 +207,7 @@ class Matrices(Kinematics):
         return self.B.T @ (self.F - self.M @ self.psi) - self.P.T @ self.psi
 
     def inertial_forces(self, vdot: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        """Mv̇ + Pq̈ − F (6N): what the joints must provide."""
+        """Mv̇ + Pq̈ − F (6N): the forces that the joints must provide."""
         out: np.ndarray = self.M @ vdot.ravel() + self.P @ qdd - self.F
         return out
 

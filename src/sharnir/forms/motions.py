@@ -77,7 +77,7 @@ class QuaternionMotion:
         return H
 
     def moved(self, q: np.ndarray, V: np.ndarray, V_rate: np.ndarray, A: np.ndarray, A_rate: np.ndarray) -> Evaluated:
-        """With velocity V and its rate, and the columns A (nv, 6) with theirs, all in moved axes.                      (J8)"""
+        """The motion with velocity V, columns A (nv, 6), and the rates of both, all in moved axes.                      (J8)"""
         H, Q, where = self.matrix(q), q[-4:], slice(0, self.nq - 4)
 
         def rates(twist: np.ndarray) -> np.ndarray:

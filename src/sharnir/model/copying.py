@@ -68,7 +68,7 @@ def copied_part(part: Part) -> Part:
 
 
 def copied_joints(joints: Iterable[PlacedJoint]) -> list[PlacedJoint]:
-    """Joints that shared a type share its copy."""
+    """Copies of joints; those that shared a type share its copy."""
     types: dict[int, Joint] = {}
     out = []
     for j in joints:

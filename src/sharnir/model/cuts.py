@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 # --- whether a joint moves mass in all its freedoms where one body is all that it carries: a hinge through a point mass does not
 NOTHING = 1e-12
-"""An inertia, relative to the largest that the joint might have with such a body."""
+"""Inertia that counts as none, relative to the largest that the joint might have with such a body."""
 
 
 def idle_ends(bodies: Sequence[Body], joints: Sequence[PlacedJoint]) -> list[tuple[bool, bool]]:
-    """Of every joint: whether some motion of it moves nothing where its parent, or its child, is all that it carries. At neutral
+    """For every joint, whether some motion of it moves nothing where its parent, or its child, is all it carries. At neutral
     coordinates; what depends on parameters, and joints of the user's own, are taken to move mass. Empty where none is idle."""
     found: dict[object, bool] = {}  # large models have many equal bodies and joints
 
@@ -123,7 +123,7 @@ def split(model: Model, joint: str) -> None:
 # --- cuts
 KEPT, FLOAT, ORDINARY = -1, IDLE, IDLE + 1
 """Ranks: of joints that are never cut; of floats, which are if no other joint will do; of others, to which their freedoms are
-added. One whose cut leaves a joint without mass to move comes before floats."""
+added. One whose cut leaves a joint without mass to move ranks below floats."""
 
 
 def check_cuts(closing: Sequence[PlacedJoint], needed: Mapping[str, str], constraints: Mapping[str, Constraint]) -> None:
@@ -209,7 +209,7 @@ def needed_coordinates(
 
 
 def _own_need(joint: Joint) -> str | None:
-    """What in a joint needs its own coordinates; "" where it is only stored with the joint, None where nothing does."""
+    """The reason why a joint needs its own coordinates; "" where options are only stored with it, None where there is none."""
     if not is_zero((joint.damping, joint.stiffness, joint.armature)):
         return "its own damping, stiffness or armature"
     return "" if joint.limits is not None or not is_zero(joint.friction) else None

@@ -42,7 +42,7 @@ class Deformation:
 
 @dataclass(frozen=True)
 class Place:
-    """A place of a deformed body in the body's axes, on numbers of any kind."""
+    """A place of a deformed body in the body's axes, on generic scalars."""
 
     position: Vector
     turn: Vector
@@ -191,7 +191,7 @@ def affine(I: Integrals) -> tuple[FloatArray, list[list[float]]]:
     return A, N.tolist()
 
 
-# --- small matrices of numbers of any kind, zeros left out -----------------------------------------------------------------
+# --- small matrices of generic scalars, zeros left out ---------------------------------------------------------------------
 def _plus(a: Number, b: Number) -> Number:
     return b if is_zero(a) else a if is_zero(b) else a + b
 

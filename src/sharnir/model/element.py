@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Described:
-    """What is known of a field."""
+    """The description of a field."""
 
     kind: Kind
     unit: str
@@ -98,7 +98,7 @@ class Element:
 
     @property
     def label(self) -> str:
-        """What errors call it."""
+        """Its name in error messages."""
         return self.tag or type(self).__name__
 
     def __post_init__(self) -> None:

@@ -303,7 +303,7 @@ def _integers(x: Sequence[object]) -> IntArray:
 
 
 def _nothing(bodies: int, axes: int) -> Shared:
-    """Of a tree in which nothing is shared: empty lists for every body and axis."""
+    """Empty lists for every body and axis of a tree in which nothing is shared."""
 
     def zeros(*shape: int) -> IntArray:
         return np.zeros(shape, dtype=np.int64)
@@ -316,7 +316,7 @@ def _nothing(bodies: int, axes: int) -> Shared:
 
 
 def sizes_of(shared: Shared) -> dict[str, int]:
-    """What names in the shapes of `kernels.shared.SharedWork` mean."""
+    """Values of the names in the shapes of `kernels.shared_unknowns.SharedWork`."""
 
     ends = {"nsx": shared.unknown, "nsb": shared.column, "nse": shared.axis_row, "nsd": shared.panel}
     return {name: int(x[-1]) for name, x in ends.items()}

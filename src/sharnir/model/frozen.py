@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def fast_constructor(cls: type[T]) -> Callable[..., T]:
-    """For a frozen dataclass with slots and no constructor of its own: takes all fields in their order. An instance is filled
+    """Constructor of a frozen dataclass with slots and none of its own: takes all fields in their order. An instance is filled
     while it belongs to a class with the same slots that is not frozen, then becomes one of `cls`."""
     Open: Any = make_dataclass(f"Open{cls.__name__}", [(f.name, Any) for f in fields(cls)], slots=True)  # type: ignore[arg-type]
 

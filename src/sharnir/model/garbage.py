@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """While millions of long-lived objects are made, the collector would traverse all of them again and again and free none:
-    a third of the time it takes to build a large model."""
+    """No collection while millions of long-lived objects are made: the collector would traverse all of them repeatedly and
+    free none, a third of the time it takes to build a large model."""
     enabled = gc.isenabled()
     gc.disable()
     try:

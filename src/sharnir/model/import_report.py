@@ -1,4 +1,4 @@
-"""What an import did with every part of a file: nothing is dropped silently."""
+"""Report of what became of every part of an imported file: nothing is dropped silently."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class ImportReport:
 
     @property
     def warnings(self) -> list[Entry]:
-        """What may make results differ from the intention of the file."""
+        """Entries that may make results differ from the intention of the file."""
         return [e for e in self.entries if e.warning or e.verdict == "approximated"]
 
     @property

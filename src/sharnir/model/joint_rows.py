@@ -39,7 +39,7 @@ class JointRows(NamedTuple):
 def joint_rows(
     motions: Sequence[list[ElementaryMotion]], at: Sequence[Pose], child_at: Sequence[Pose], backwards: Sequence[bool]
 ) -> JointRows:
-    """From the motions of every joint and its places in the two bodies. Constant placements that follow each other become
+    """Rows of the motions of every joint and its places in the two bodies. Constant placements that follow each other become
     one; those that are the identity vanish."""
     lists, list_of = distinct(motions)
     table = _table(lists)

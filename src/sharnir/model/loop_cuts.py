@@ -1,4 +1,4 @@
-"""Which edges of a graph with loops are left out of its spanning tree: a matter of the graph and of ranks, without mechanics.
+"""Edges of a graph with loops that are left out of its spanning tree: a matter of the graph and of ranks, without mechanics.
 
 Edges of high rank are left out before those of low rank (docs/theory/loops.md says what makes a rank). Where ranks are equal,
 loops should be short and few of them pass through any one edge: the forces of a cut joint act along its whole loop, and whoever
@@ -22,7 +22,7 @@ import numpy as np
 from ..types import IntArray
 
 IDLE = 10
-"""By so much the rank of a joint is lower where its cut would leave a joint that moves nothing."""
+"""Reduction of the rank of a joint whose cut would leave a joint that moves nothing."""
 RADII = (10**9, 1, 2)
 """How many links a part of the tree may grow at once: without limit, it is the tree of shortest paths from the base; with a
 small one neighbours are joined first, then groups of neighbours, and so on, which keeps loops far from the base short."""
@@ -137,7 +137,7 @@ class _LinkGraph:
 
     # --- candidates -----------------------------------------------------------------------------------------------------------
     def _in_order(self) -> list[int]:
-        """As Kruskal: in the order in which the joints were added."""
+        """A tree by Kruskal's algorithm, in the order in which the joints were added."""
         group, tree = list(range(self.n)), list[int]()
         for k in sorted(self.proper, key=lambda k: (self.choices[k].rank, self.choices[k].last)):
             a, b = (_root(group, x) for x in self.ends[k])
@@ -147,7 +147,7 @@ class _LinkGraph:
         return tree
 
     def _grown(self, seeds: list[int], radius: int) -> list[int]:
-        """By growing around the nodes in turn; links of lower rank first."""
+        """A tree grown around the nodes in turn; links of lower rank first."""
         group, tree = list(range(self.n)), list[int]()
         for rank in sorted({self.choices[k].rank for k in self.proper}):
             links = [k for k in self.proper if self.choices[k].rank == rank]
@@ -168,7 +168,7 @@ class _LinkGraph:
         return tree
 
     def _grown_once(self, at: dict[int, list[tuple[int, int]]], seeds: list[int], radius: int) -> list[int]:
-        """`at`: of every group of nodes the links to others."""
+        """Links that join groups around the seeds. `at`: links from every group of nodes to others."""
         tree, seen = list[int](), set[int]()
         for seed in seeds:
             front = [(0, 0, 0, -1, seed)] if seed in at else []  # distance, last joint, links, link, group
@@ -186,7 +186,7 @@ class _LinkGraph:
         return tree
 
     def _nodes_by_distance(self) -> list[int]:
-        """From the base, counted in links."""
+        """Nodes by their distance from the base, counted in links."""
         at = self._neighbours(self.proper)
         order, seen = [0], {0}
         for here in order:

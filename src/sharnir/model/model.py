@@ -1,4 +1,4 @@
-"""What the user builds: bodies, frames, joints, forces, constraints on a base. Everything is checked when it is added."""
+"""The model: bodies, frames, joints, forces, constraints on a base. Everything is checked when it is added."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Model:
         self._body_names: set[str] = set()
         self._joint_names: dict[str, int] = {}
         self._deformations: dict[str, str] = {}
-        """Of flexible bodies: the row of the tree that their elastic coordinates move."""
+        """The body that stands for the elastic coordinates of each flexible body."""
         self._joined: dict[tuple[str, str], PlacedJoint] = {}
         self._frames: dict[str, tuple[str, Pose]] = {}
         self._forces: dict[str, Force] = {}
@@ -96,7 +96,7 @@ class Model:
         self.base_motion = base_motion
         self.numbering = numbering
         self.visuals: list[Visual] = []
-        """What to draw, in no order; it plays no part in the dynamics. `add_visual` adds to it."""
+        """Visuals to draw, in no order, without effect on the dynamics. `add_visual` adds one."""
         self.mesh_folders: list[Path] | None = None
         """Where meshes may be opened that a file names by their paths; None: wherever they are."""
         self.fixed_joints: dict[str, tuple[str, str]] = {}
@@ -106,7 +106,7 @@ class Model:
         self.simulation: SimulationSettings | None = None
         """How a file says the model is to be simulated: `simulate(model, **model.simulation.arguments())`."""
         self.import_report: ImportReport | None = None
-        """What the reader of a file did with each part of it; None for a model that was built."""
+        """The reader's report on each part of a file; None for a model that was built."""
 
     @property
     def name(self) -> str:
@@ -334,7 +334,7 @@ class Model:
         name: str = "",
         role: str = "visual",
     ) -> Visual:
-        """What a body looks like, without effect on the motion: a shape, or the path of a mesh (STL, OBJ, DAE, glTF, PLY) in
+        """Add a visual, without effect on the motion: a shape, or the path of a mesh (STL, OBJ, DAE, glTF, PLY) in
         metres; `scale` is for meshes in other units. Where a body has none it is drawn by its own shape, or as bars.
 
         at      where it is in the body: a Pose, or a frame's name
@@ -407,7 +407,7 @@ class Model:
         return dict(self.structure.states)
 
     def check_parameter(self, name: str) -> None:
-        """Refuse what is no parameter (or state) of the model, or cannot change any more."""
+        """Refuse a name that is no parameter (or state) of the model, and a parameter that is fixed."""
         if not (isinstance(name, str) and name in self._parameters):
             check_parameter(name, {**self._parameters, **self.states})
         if name in self._constants:
@@ -429,7 +429,7 @@ class Model:
     __copy__ = copy
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what follows from the rest; what is unpickled or copied is not in use."""
+        """Attributes without those that follow from the rest; a copy, or what is unpickled, is not frozen."""
         return {**self.__dict__, "_tree": None, "_structure": None, "_frozen_by": ""}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -528,7 +528,7 @@ class Model:
 
     @property
     def constraints(self) -> dict[str, Constraint]:
-        """What constrains the motion beyond the joints of the tree: closing joints, then what was added."""
+        """Constraints beyond the joints of the tree: closing joints, then those that were added."""
         closing: dict[str, Constraint] = {j.name: ClosingJoint(j) for j in self.closing_joints}
         return {**closing, **self._constraints}
 
@@ -646,14 +646,14 @@ class Model:
                 )
 
     def _check_place(self, label: str, body: str, at: Pose) -> None:
-        """Whether something can be attached there, where the body is flexible."""
+        """Refuse a place of a flexible body where nothing can be attached."""
         row = self._deformations.get(body)
         joint = None if row is None else self._joints[self._joint_names[row]].type
         if isinstance(joint, Elastic):
             check_place(joint.flexible, body, at, label)
 
     def _place_of(self, name: str, of_joint: Callable[[str], slice], names: str) -> slice:
-        """Of a joint, or of one of its coordinates."""
+        """The entries of a joint, or of one of its coordinates."""
         if not is_name_in(self.structure.joint_number, name) and isinstance(name, str) and "." in name:
             every: list[str] = getattr(self, names)
             if name in every:

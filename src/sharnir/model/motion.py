@@ -1,4 +1,4 @@
-"""What forces, constraints and events see of the motion, and how a force pushes: `Motion`, their one argument."""
+"""The motion as forces, constraints and events see it, and the loads that forces apply: `Motion`, their one argument."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ AT_REST = {"r": ORIGIN, "G": IDENTITY, "velocity": (*ORIGIN, *ORIGIN)}
 
 
 class Observed(NamedTuple):
-    """What is known of a number that a force observes."""
+    """Properties of a number that a force observes."""
 
     unit: str
     over_parts: str
 
 
 class JointOptions(Protocol):
-    """What a force reads of a joint beside its state: a `Joint`, or one coordinate of it."""
+    """Properties of a joint that a force reads beside its state: of a `Joint`, or of one coordinate of it."""
 
     @property
     def limits(self) -> Any: ...
@@ -112,7 +112,7 @@ class Motion:
     def __init__(
         self, structure: Structure, graph: Graph, own_states: Mapping[str, str] | None = None, reads_states: bool = True
     ) -> None:
-        """`own_states`: of the force that acts, {local name: full name}; constraints read no states."""
+        """`own_states`: those of the force that acts, {local name: full name}; constraints read no states."""
         self.structure = structure
         self._graph = graph
         self._own_states, self._reads_states = own_states or {}, reads_states
@@ -120,20 +120,20 @@ class Motion:
         self.wrenches: dict[tuple[int, int], Number] = {}
         self.torques: dict[int, Number] = {}
         self.rates: dict[int, Number] = {}
-        """Of the force's own states, by their place among all states."""
+        """Rates of the force's own states, by their place among all states."""
         self.observed: dict[str, tuple[Number, Observed]] = {}
-        """What the force wants to be known by name."""
+        """Numbers that the force offers to results, by name."""
         self.watched: list[Number] = []
         """Gaps: positive where nothing touches."""
         self.pushed = False
         self.power: Number = 0.0
-        """Of everything pushed so far."""
+        """Power of all loads so far."""
         self.prescribed_power: Number = 0.0
-        """The part of it that goes into motions given in time: of the ground and of driven coordinates."""
+        """The part of it that goes into motions given in time, of the ground and of driven coordinates."""
 
     @property
     def inputs(self) -> dict[tuple[str, int], Symbol]:
-        """What was read: ("t", 0), ("q", 3), ("v", 0), ("r", 5), ("G", 9), ("velocity", 12), ("parameter", 0) …, flat indices."""
+        """Inputs read: ("t", 0), ("q", 3), ("v", 0), ("r", 5), ("G", 9), ("velocity", 12), ("parameter", 0) …, flat indices."""
         places = {name: k for k, name in enumerate(self.structure.parameters)}
         for name in self._graph.parameters:
             if name not in places:

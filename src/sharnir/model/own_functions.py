@@ -1,4 +1,4 @@
-"""Functions of a model that read the model they belong to."""
+"""A check that functions of a model do not read it while they are traced."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _tracing: ContextVar[tuple[int, ...]] = ContextVar("sharnir_tracing", default=()
 
 @contextmanager
 def not_by_its_own_functions(model: object, name: str) -> Iterator[None]:
-    """While a model's functions are traced they cannot ask it for what follows from them: that would never end."""
+    """Refuse that a model's functions, while they are traced, ask it for what follows from them: that would never end."""
     if id(model) in _tracing.get():
         raise ModelError(
             f"model {name!r} is read by a function of its own (of a force, a joint or a constraint) while that is traced; "

@@ -39,7 +39,7 @@ def floats(x: np.ndarray, values: Mapping[str, float]) -> np.ndarray:
 
 
 def constant_entries(x: np.ndarray) -> np.ndarray:
-    """For every number whether it is a float."""
+    """Whether each number is a float."""
     if x.dtype != object:
         return np.ones(x.shape, dtype=bool)
     return np.array([not isinstance(one, Symbol) for one in x.ravel().tolist()], dtype=bool).reshape(x.shape)
@@ -67,7 +67,7 @@ class ParametricData:
         self.expression = Expression(graph, (), [entry.formula for entry in entries])
 
     def filled(self, groups: Sequence[Any], parameters: Mapping[str, Number]) -> list[Any]:
-        """Copies of groups of arrays, of floats or of numbers of any kind, with these entries."""
+        """Copies of groups of arrays, of floats or of generic scalars, with these entries."""
         changed = {(entry.group, entry.field) for entry in self.entries}
         out = [
             group._replace(**{field: getattr(group, field).copy() for k, field in changed if k == number})

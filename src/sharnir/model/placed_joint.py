@@ -36,7 +36,7 @@ class PlacedJoint:
     at: Pose
     child_at: Pose
     cut: bool | None
-    """Whether it is to be cut where it closes a loop, or never; None: as is best."""
+    """Whether it is to be cut where it closes a loop, or never; None: whichever is best."""
     motions: list[ElementaryMotion]
     follows: Coupling | None = None
 

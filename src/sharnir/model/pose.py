@@ -1,4 +1,4 @@
-"""Rotations and poses over any numbers: floats when a model is built, symbols when a custom joint is traced."""
+"""Rotations and poses on generic scalars: floats when a model is built, symbols when a custom joint is traced."""
 
 from __future__ import annotations
 

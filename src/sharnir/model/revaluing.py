@@ -23,7 +23,7 @@ def revalued(
     joints: Mapping[str, Mapping[str, Sequence[float]]],
     check_inertia: bool = True,
 ) -> Model:
-    """`bodies` by name; `joints`: {joint: {option: a number for each of its speeds}}."""
+    """The copy. `bodies` by name; `joints`: {joint: {option: a number for each of its speeds}}."""
     out = model.without_parameters() if model.parameters else model.copy()
     for k, body in enumerate(out._bodies):
         if body.name in bodies:

@@ -1,4 +1,4 @@
-"""How a model is to be simulated: what a file defines beside the mechanism."""
+"""Settings of a simulation, which a file may define beside the mechanism."""
 
 from __future__ import annotations
 

@@ -216,7 +216,7 @@ class Rod(Shape):
         return x, y, z
 
     def inertia(self) -> np.ndarray:
-        """Without a choice of axes across the rod: J = J_across E + (J_along − J_across) d dᵀ."""
+        """Inertia without a choice of axes across the rod: J = J_across E + (J_along − J_across) d dᵀ."""
         across, _, along = self.moments()
         x, square = np.array(sub(self.end, self.start)), self._square()
         found: np.ndarray = np.diag(np.array([across] * 3)) + np.outer(x, x) / square * (along - across)

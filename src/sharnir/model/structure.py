@@ -47,7 +47,7 @@ class Structure:
         gravity = array_of(model.gravity)
         self.gravity = floats(gravity, self.parameters)
         self.cached: dict[Any, Any] = {}
-        """What other layers have computed from this structure, as long as it exists."""
+        """Results that other layers have computed from this structure, kept as long as it exists."""
         self.drives: list[Expression] = []
         self.given: list[tuple[Expression, slice, slice, int]] = []
         self._n_given = 0
@@ -60,7 +60,7 @@ class Structure:
         self.reversed = tree.reversed
         flexible = any(isinstance(joint, Elastic) for joint in self.types)
         self.deformations = deformations_of(self.placed, self.carrier, self.reversed) if flexible else {}
-        """Of flexible bodies, by the row of the body."""
+        """Deformations of flexible bodies, by the row of the body."""
         base, here = [ElementaryMotion(GIVEN, given=self.base)] if self.base is not None else [], Pose()
         motions = [j.motions if j.follows is None else self.motions_of(j) for j in self.placed]
         ends = [[here, *(j.at for j in self.placed)], [here, *(j.child_at for j in self.placed)]]
@@ -98,7 +98,7 @@ class Structure:
         }  # fmt: skip
 
     def with_constraints(self, blocks: Sequence[Block], rows: int, numbers: int) -> Structure:
-        """The same with `rows` rows of constraints among the unknowns that bodies share; `numbers`: in K."""
+        """The same with `rows` rows of constraints, of `numbers` numbers in K, among the unknowns that bodies share."""
         out = copy.copy(self)
         out.cached = {}
         out.shared = shared_unknowns(self.tree.carrier, self.tree.first, self.tree.speed, blocks, self.tree.deformed)
@@ -137,7 +137,7 @@ class Structure:
         return self.why_cut(name) or choices(name, every, plural)
 
     def why_cut(self, name: object) -> str:
-        """What to know of a joint, or a coordinate of one, that is cut, as the end of a sentence; empty where none is."""
+        """Why a joint, or a coordinate of one, has no coordinates, as the end of a sentence: it is cut. Empty if it is not."""
         cut = next((j for j in self._cut if isinstance(name, str) and (name == j or name.startswith(f"{j}."))), None)
         if cut is None:
             return ""
@@ -232,7 +232,7 @@ class Structure:
     def user_functions(
         self, q: Sequence[Number], v: Sequence[Number], t: Number, parameters: Sequence[Number] | None = None
     ) -> tuple[list[tuple[Number, ...]], list[Number]]:
-        """The values of the user's functions on any numbers: driven coordinates and GIVEN motions."""
+        """The values of the user's functions on generic scalars: driven coordinates and GIVEN motions."""
         named = self.named_parameters(parameters)
         drive = [expression(t, parameters=named) for expression in self.drives]
         given: list[Number] = [0.0] * self._n_given

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 KEPT = 4
-"""Models with numbers in place of parameters, for the last values asked for."""
+"""How many models with numbers in place of parameters are cached, those of the last values."""
 
 
 def mapped(x: Any, change: Callable[[Symbol], Any]) -> Any:

@@ -22,7 +22,7 @@ MARKED = 1000
 
 
 class Edge(NamedTuple):
-    """What the graph needs of a joint; a PlacedJoint has these fields too."""
+    """The fields of a joint that the graph needs; a PlacedJoint has them too."""
 
     name: str
     parent: str

@@ -45,7 +45,7 @@ def _beam(
     length: float, E: float, density: float, section: Section, modes: dict[str, int], ends: str = "clamped-free",
     stiffening: bool = True,
 ) -> FlexibleBeam:  # fmt: skip
-    """Of metal: Poisson's ratio 0.3. Imported when it is used: flexible bodies need SciPy, models without them do not."""
+    """A beam of metal: Poisson's ratio 0.3. Imported when it is used: flexible bodies need SciPy, models without them do not."""
     from ..model.flexible import FlexibleBeam
 
     return FlexibleBeam(

@@ -1,4 +1,4 @@
-"""What every constraint has in common, and constraints of the user's own."""
+"""Base classes of constraints, and constraints given by functions of the user's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Constraint:
-    """Functions of the motion that are zero. A subclass defines them, on numbers of any kind: floats and symbols."""
+    """Functions of the motion that are zero. A subclass defines them, on generic scalars: floats and symbols."""
 
     name: str | None = None
     internal = False
@@ -32,7 +32,7 @@ class Constraint:
         return False
 
     def numbers(self, on: Motion) -> Numbers:
-        """What its rows may be traced with as symbols, by name."""
+        """Numbers that its rows may be traced with as symbols, by name."""
         return {}
 
     def with_numbers(self, numbers: Numbers) -> Constraint:
@@ -44,7 +44,7 @@ class Constraint:
         return ()
 
     def true_amount(self, what: str) -> Callable[[float], float] | None:
-        """Of the row of that name whose residual is not the amount its name says: that amount, as a function of the residual."""
+        """The true amount of the named row as a function of its residual; None where the residual is that amount."""
         return None
 
     def speeds(self, on: Motion) -> Sequence[Row]:

@@ -29,7 +29,7 @@ FIELDS = (
 LARGEST = 2_000_000_000
 """Bytes of an archive when it is unpacked."""
 UNREADABLE = (OSError, ValueError, EOFError, MemoryError, RuntimeError, SyntaxError, zipfile.BadZipFile, zlib.error)
-"""What damaged archives raise."""
+"""Exceptions that damaged archives raise."""
 
 
 def save_modal(body: ModalBody, path: FilePath) -> None:

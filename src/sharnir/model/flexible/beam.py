@@ -125,7 +125,7 @@ class FlexibleBeam(Flexible):
 
     @property
     def frequencies(self) -> FloatArray:
-        """Of each coordinate, rad/s, under the end conditions of the modes."""
+        """Frequency of each coordinate, rad/s, under the end conditions of the modes."""
         return np.concatenate([omega for _, omega, _ in self._modes])
 
     @property

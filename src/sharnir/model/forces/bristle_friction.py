@@ -57,7 +57,7 @@ class BristleFriction(ForceElement):
         return {"bristle": "rad, m"}
 
     def _names(self, on: Motion) -> tuple[str, ...]:
-        """Of the states: one for each speed."""
+        """Names of the states: one for each speed."""
         n = on.speed_count(self.joint)
         return ("bristle",) if n == 1 else tuple(f"bristle {k + 1}" for k in range(n))
 

@@ -33,7 +33,7 @@ class Surface:
         return self.distance(on, n, p)[1]
 
     def key(self) -> tuple[Any, ...]:
-        """What is not a number: equal for surfaces of one formula."""
+        """The formula apart from its numbers: equal for surfaces that share it."""
         return (type(self),)
 
     def __eq__(self, other: object) -> bool:
@@ -82,7 +82,7 @@ class BoxSurface(PlacedSurface):
         super().__init__(box.at, half=tuple(0.5 * x for x in box.size))
 
     def own_distance(self, on: Motion, n: Numbers, p: Vector) -> tuple[Number, Vector]:
-        """Outside, that of the nearest point of the box; inside, that of the nearest face."""
+        """Distance and normal of the nearest point of the box where p is outside, of the nearest face inside."""
         sign = [select(x < 0.0, -1.0, 1.0) for x in p]
         q = [s * x - h for s, x, h in zip(sign, p, n["half"], strict=True)]
         beyond = [maximum(x, 0.0) for x in q]

@@ -79,14 +79,14 @@ TINY = 1e-30
 
 
 class Patch(NamedTuple):
-    """Where surfaces touch."""
+    """A place where surfaces touch."""
 
     normal: Vector
     push: Number
     """The normal force."""
     touches: Number
     velocity: Vector
-    """Of sliding."""
+    """Velocity of sliding."""
     turning: Vector
     """Angular velocity of the surface that the bristles stand on."""
 

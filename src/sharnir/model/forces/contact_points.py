@@ -45,7 +45,7 @@ class Touch(Force):
 
     @property
     def watches(self) -> bool:
-        """What is bounded can be passed over by a step, and a force that jumps smears it."""
+        """Whether steps must not pass over it: bounded surfaces can be missed, forces that jump are smeared."""
         return self.may_be_passed
 
     def bodies(self) -> Sequence[str]:

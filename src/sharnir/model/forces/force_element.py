@@ -1,4 +1,4 @@
-"""What every force has in common, and a force of the user's own."""
+"""Base classes of forces, and a force given by a function of the user's."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Numbers = Mapping[str, Any]
 
 
 class Force:
-    """Something that pushes. A subclass defines how, on numbers of any kind: floats when interpreted, symbols when compiled.
+    """A force. A subclass defines how it acts, on generic scalars: floats when interpreted, symbols when compiled.
 
     It defines `act`; or the two steps `numbers` and `formula`, and then ten thousand of them are traced as fast as one.
     """
 
     name: str | None = None
     noun = "force"
-    """What messages call it."""
+    """The word for it in messages."""
 
     @property
     def loses_unseen(self) -> bool:
@@ -70,7 +70,7 @@ class Force:
 
     @property
     def units_of_states(self) -> Mapping[str, str]:
-        """Of those that have one, by local name."""
+        """Units of its states that have one, by local name."""
         return {}
 
     def parts(self, structure: Structure) -> Sequence[Force]:

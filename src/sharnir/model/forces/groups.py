@@ -35,7 +35,7 @@ class Group:
     places: np.ndarray
     """(n, pushes): places in the flat vector of what is pushed."""
     observed: Mapping[str, Observed] = field(default_factory=dict)
-    """What is observed, in the order of the output of that name."""
+    """Observed numbers by name, in the order of the output of that name."""
 
     def places_of(self, answer: str) -> np.ndarray:
         """Where an output goes: pushes to their places, the others to the index of the force."""

@@ -80,7 +80,7 @@ def signature(one: Alike, on: Motion, states: Mapping[str, str] = NO_STATES) -> 
 
 
 def _joint_signature(placed: Any, on: Motion) -> tuple[tuple[Any, ...], list[int]] | None:
-    """What a force sees of a joint apart from its place in the model, and that place; None where its formulas are its own."""
+    """A joint as a force sees it apart from its place in the model, and that place; None where its formulas are its own."""
     whole, part = (placed.joint, (placed.k, placed.a)) if isinstance(placed, OneCoordinate) else (placed, None)
     if whole.follows or any(m.given is not None for m in whole.motions) or not whole.nv:
         return None

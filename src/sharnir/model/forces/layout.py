@@ -29,5 +29,5 @@ class Layout:
         self.pushes = self.rate_at + len(structure.states)
 
     def flat(self, motion: Mapping[str, Any]) -> list[Any]:
-        """The motion as one list of numbers of any kind, as far as its parts are given."""
+        """The motion as one list of generic scalars, as far as its parts are given."""
         return [x for part in self.sizes if part in motion for x in motion[part]]

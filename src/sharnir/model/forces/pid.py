@@ -73,7 +73,7 @@ class PID(ForceElement):
         on.torque(self.joint, self.command(on, n))
 
     def command(self, on: Motion, n: Numbers) -> Number:
-        """What it asks for, within the limit; sets the rates of its states."""
+        """The command, within the limit; sets the rates of its states."""
         x, v = on.coordinates(self.joint)[0], on.speeds(self.joint)[0]
         target = value_of(n.get("target", self.target), on.t)
         error, rate = target - x, _rate(target, on) - v

@@ -100,7 +100,7 @@ class TracedForce:
         self.reads = {place: x for place, x in on.inputs.items() if x.index in wanted}
 
     def places(self, layout: Layout) -> list[tuple[int, str, int]]:
-        """Where it pushes: the part of the pushes (wrenches like velocities, joint forces like speeds) and the index in it."""
+        """Places it pushes: the part of the pushes (wrenches like velocities, joint forces like speeds) and the index in it."""
         wrenches = [(0, "velocity", 6 * row + c) for row, c in self.wrenches]
         rates = [(layout.rate_at, "state", k) for k in self.rates]
         return [*wrenches, *((layout.load_at, "v", a) for a in self.torques), *rates]

@@ -64,7 +64,7 @@ class ForceTable:
         return out
 
     def observed(self, motion: Mapping[str, Any]) -> dict[str, dict[str, tuple[Observed, list[Any]]]]:
-        """What every force observes: {force: {name: (unit …, values of its parts)}}; on arrays of numbers too."""
+        """Numbers that every force observes: {force: {name: (unit …, values of its parts)}}; on arrays of numbers too."""
         out: dict[str, dict[str, tuple[Observed, list[Any]]]] = {}
         values = self.layout.flat({"parameter": self.parameters, **motion})
         for group in self.groups:
@@ -126,8 +126,8 @@ class ForceTable:
     def _each(
         self, answer: str, motion: Mapping[str, Any], stateful: bool = False
     ) -> Iterator[tuple[int, list[int], tuple[Number, ...]]]:
-        """Of every force its index, the places it pushes, and an output of its shape on these numbers; `stateful`: of those alone
-        that have states."""
+        """For every force its index, the places it pushes, and an output of its shape on these numbers; `stateful`: only for
+        those that have states."""
         values = self.layout.flat({"parameter": self.parameters, **motion})
         for number, shape, reads, numbers, places in self._one_by_one:
             if stateful and max(places, default=0) < self.layout.rate_at:

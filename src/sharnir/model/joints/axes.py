@@ -23,7 +23,7 @@ class AxisJoint(Joint):
     """A joint that consists of rotations about and translations along given axes, one after another."""
 
     def steps(self, label: str) -> list[Step]:
-        """From the carrier outward."""
+        """The steps from the carrier outward."""
         raise NotImplementedError
 
     def motions(self, label: str) -> list[ElementaryMotion]:

@@ -171,7 +171,7 @@ class Compound(Joint):
         return out
 
     def drives(self, label: str) -> dict[str, Callable[[Any], Any]]:
-        """What `motion` drives: coordinates, or whole parts by their names."""
+        """Functions of time of what `motion` drives: coordinates, or whole parts by their names."""
         if self.motion is None:
             return {}
         names = dict.fromkeys([*self.coordinates, *self.parts])

@@ -1,4 +1,4 @@
-"""Kinds of values that fields of elements take: what is accepted, in which form elements hold it, what is wrong with the rest.
+"""Kinds of values that fields of elements take: what is accepted, the form in which elements hold it, the faults of the rest.
 
 The constructor of an element and the reader of the native format use the same checks; `io/native` adds how each kind is
 written in a file.

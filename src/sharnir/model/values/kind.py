@@ -1,4 +1,4 @@
-"""What kinds of values have in common: a check, and words about what is wrong with a value."""
+"""Base class of kinds of values: a check, and words for the fault of a value."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def one_of(words: Sequence[str]) -> str:
 
 
 class Kind:
-    """What a field takes."""
+    """A kind of values that a field takes."""
 
     def check(self, value: Any) -> Any:
         """The value in the form in which elements hold it; raises `Fault`."""
@@ -48,12 +48,12 @@ class Kind:
 
 
 def of_kind(table: Mapping[type[Kind], T], kind: Kind) -> T:
-    """What a table has for a kind, or for the nearest class above it."""
+    """The entry of a table for a kind, or for the nearest class above it."""
     return next(table[cls] for cls in type(kind).__mro__ if cls in table)
 
 
 def within(kind: Kind, value: Any, *path: str | int) -> Any:
-    """A value inside another one."""
+    """Check a value inside another one."""
     try:
         return kind.check(value)
     except Fault as fault:
