@@ -36,7 +36,7 @@ def structure_matrix(m: Kinematics) -> Matrix:
 
     Square exactly where the graph is a tree.
     """
-    blocks, ends = m._S_blocks(), closing_ends(m)
+    blocks, ends = m.S_blocks(), closing_ends(m)
     R, r = m.poses
     for row, (carrier, body) in enumerate(ends, start=m.N):
         blocks.append((row, body, np.eye(6)))

@@ -26,13 +26,13 @@ class AxisMotion(NamedTuple):
 
 
 General = QuaternionMotion | PoseMotion | ConstraintMotion | ElasticMotion | PlaceMotion
-Part = Pose | AxisMotion | General
+MotionPart = Pose | AxisMotion | General
 
 
-def parts(joint: Joint, label: str) -> Iterator[Part]:
+def parts(joint: Joint, label: str) -> Iterator[MotionPart]:
     """The motions of a joint type from the carrier outward, as the type defines them."""
     if isinstance(joint, Compound):
-        for name, part, where in joint._moved(label):
+        for name, part, where in joint.moved_parts(label):
             yield from ([] if where.is_identity else [where])
             yield from parts(part, f"{label}, part {name!r}")
     elif isinstance(joint, AxisJoint):
@@ -54,14 +54,14 @@ def parts(joint: Joint, label: str) -> Iterator[Part]:
         yield from (_elementary(motion, label) for motion in joint.built(label))
 
 
-def with_parameters(part: Part, values: Mapping[str, float]) -> Part:
+def with_parameters(part: MotionPart, values: Mapping[str, float]) -> MotionPart:
     """A motion whose functions have these values of the model's parameters."""
     if isinstance(part, AxisMotion) and part.drive is not None:
         return part._replace(drive=part.drive.with_defaults(values))
     return part.with_parameters(values) if isinstance(part, PoseMotion) else part
 
 
-def _elementary(motion: ElementaryMotion, label: str) -> Part:
+def _elementary(motion: ElementaryMotion, label: str) -> MotionPart:
     if motion.placement is not None:
         return motion.placement
     if motion.given is not None and motion.nq == motion.nv:

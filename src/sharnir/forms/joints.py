@@ -16,7 +16,7 @@ from ..model.model import Model, PlacedJoint
 from ..model.pose import Pose
 from ..model.structure import Structure
 from .jets import carried_by, carried_on, column, identities, inverse, inverse_column, inverse_jet, jet, product, vee
-from .joint_types import AxisMotion, General, Part, parts, with_parameters
+from .joint_types import AxisMotion, General, MotionPart, parts, with_parameters
 from .motions import PlaceMotion, PoseMotion, about_axes, matrix_of
 
 
@@ -74,13 +74,13 @@ class JointMatrices:
         self._general: list[_GeneralPart] = []
         self._axis_parts: list[_AxisPart] = []
         self._count = 0
-        self._parts_of_type: dict[int, list[Part]] = {}
+        self._parts_of_type: dict[int, list[MotionPart]] = {}
         for i, joint in enumerate(s.placed, start=1):
             self._list_joint(s, i, joint)
-        if model._base is not None:
+        if s.base is not None:
             self._levels = self._levels or [[]]
             self._levels[0].append((0, self._count))
-            base = PoseMotion(model._base).with_parameters(self._parameters)
+            base = PoseMotion(s.base).with_parameters(self._parameters)
             self._general.append(_GeneralPart(self._count, base, slice(0), slice(0), slice(0)))
             self._count += 1
         self._at = np.array([np.eye(4), *(matrix_of(j.at) for j in s.placed)])
@@ -114,7 +114,7 @@ class JointMatrices:
         return N
 
     # --- listing the motions ----------------------------------------------------------------------------------------------
-    def _parts(self, joint: PlacedJoint) -> list[Part]:
+    def _parts(self, joint: PlacedJoint) -> list[MotionPart]:
         key = id(joint.type)
         if key not in self._parts_of_type:
             found = parts(joint.type, f"joint {joint.name!r}")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .flexible import Flexible
     from .model import Model
 
-Part = TypeVar("Part", Joint, Force, Constraint)
+Copied = TypeVar("Copied", Joint, Force, Constraint)
 
 CONTAINERS = (dict, list, set, tuple, np.ndarray)
 
@@ -29,11 +29,10 @@ CONTAINERS = (dict, list, set, tuple, np.ndarray)
 def copied_model(model: Model) -> Model:
     out = object.__new__(type(model))
     out.__setstate__(model.__getstate__())
-    own = ("_bodies", "_body_names", "_deformations", "_joint_names", "_frames", "_parameters", "_states", "_state_values")
-    for name in (*own, "visuals", "fixed_joints"):
+    own = ("_bodies", "_body_names", "_deformations", "_joint_names", "_joined", "_frames", "_parameters", "_states")
+    for name in (*own, "_state_values", "visuals", "fixed_joints"):
         setattr(out, name, getattr(model, name).copy())
     out._joints = copied_joints(model._joints)
-    out._joined = {ends: out._joints[model._joint_names[joint.name]] for ends, joint in model._joined.items()}
     out._forces = {name: copied_part(force) for name, force in model._forces.items()}
     out._constraints = {name: copied_part(constraint) for name, constraint in model._constraints.items()}
     out.keyframes = {name: q.copy() for name, q in model.keyframes.items()}
@@ -54,7 +53,7 @@ def with_flexible(model: Model, bodies: Mapping[str, Flexible]) -> Model:
     return out
 
 
-def copied_part(part: Part) -> Part:
+def copied_part(part: Copied) -> Copied:
     """A joint, force or constraint with containers of its own; the same one if it cannot change. Functions and other objects are
     shared; so are the motions that a joint has built, a list that is replaced and never changed."""
     own = {name: deepcopy(x) for name, x in vars(part).items() if isinstance(x, CONTAINERS) and name != "_built"}

@@ -114,9 +114,9 @@ def split(model: Model, joint: str) -> None:
     model._bodies[body] = half
     model._bodies.append(replace(half, name=other))
     model._body_names.add(other)
-    moved = model._joints[places[joint]] = replace(placed, child=other, cut=False)
+    model._joints[places[joint]] = replace(placed, child=other, cut=False)
     model._joined.pop(pair(placed.parent, placed.child), None)
-    model._joined[pair(placed.parent, other)] = moved
+    model._joined[pair(placed.parent, other)] = joint
     model.add_joint(tie, Weld(), whole.name, other, cut=True)
 
 

@@ -16,7 +16,7 @@ from ..kernels.algebra import add, cross, dot, scale
 from ..trace import Expression, Graph, Number, is_zero
 from ..types import FloatArray
 from .joints.traced import moved_frame
-from .pose import Pose, Rotation
+from .pose import Pose, Rotation, unchecked_rotation
 
 if TYPE_CHECKING:
     from .flexible import Integrals, Shapes
@@ -41,7 +41,7 @@ class Deformation:
 
 
 @dataclass(frozen=True)
-class Place:
+class DeformedPlace:
     """A place of a deformed body in the body's axes, on generic scalars."""
 
     position: Vector
@@ -63,7 +63,7 @@ class Place:
         return u, w
 
 
-def place_of(shapes: Shapes, at: Vector, e: Vector) -> Place:
+def place_of(shapes: Shapes, at: Vector, e: Vector) -> DeformedPlace:
     """Where the point `at` of the undeformed body is."""
     phi, psi, gamma = shapes.at(at)
     n = len(e)
@@ -78,7 +78,7 @@ def place_of(shapes: Shapes, at: Vector, e: Vector) -> Place:
         axis = tuple(psi[c][k] for c in range(3))
         spin = (0.0, 0.0, 0.0) if is_zero(axis) else scale(add(axis, cross(turn, axis)), share)
         columns.append((tuple(slope[c][k] for c in range(3)), spin))
-    return Place(position, turn, columns)
+    return DeformedPlace(position, turn, columns)
 
 
 def cayley(c: Vector) -> Rotation:
@@ -87,7 +87,7 @@ def cayley(c: Vector) -> Rotation:
         return Rotation.identity()
     x, y, z = c
     f = 2.0 / (1.0 + dot(c, c))
-    return Rotation._made(
+    return unchecked_rotation(
         (
             1.0 - f * (y * y + z * z), f * (x * y - z), f * (x * z + y),
             f * (x * y + z), 1.0 - f * (x * x + z * z), f * (y * z - x),

@@ -77,7 +77,8 @@ class Model:
         self._joint_names: dict[str, int] = {}
         self._deformations: dict[str, str] = {}
         """The body that stands for the elastic coordinates of each flexible body."""
-        self._joined: dict[tuple[str, str], PlacedJoint] = {}
+        self._joined: dict[tuple[str, str], str] = {}
+        """The joint between two bodies, of those that are not marked cut=True."""
         self._frames: dict[str, tuple[str, Pose]] = {}
         self._forces: dict[str, Force] = {}
         self._states: dict[str, AddedState] = {}
@@ -248,13 +249,13 @@ class Model:
             self._check_parameters(joint, "joint {!r}", name)
             self._last_type = joint
         if self._deformations:
-            self._check_place(label, parent, here)
-            self._check_place(label, child, there)
+            self.check_place(label, parent, here)
+            self.check_place(label, child, there)
         cut = cut if cut is None or type(cut) is bool else truth(cut, f"{label}: cut")
         placed = new_placed_joint(name, joint, parent, child, here, there, cut, joint.built(label), None)
-        if not cut and (other := self._joined.setdefault(pair(parent, child), placed)) is not placed:
+        if not cut and (other := self._joined.setdefault(pair(parent, child), name)) != name:
             raise ModelError(
-                f"{label}: {parent!r} and {child!r} are joined already, by {other.name!r}; "
+                f"{label}: {parent!r} and {child!r} are joined already, by {other!r}; "
                 "if a second joint is meant to close a loop between them, give it cut=True"
             )
         self._joint_names[name] = len(self._joints)
@@ -645,7 +646,7 @@ class Model:
                     f"{label}: {body!r} is the deformation of body {whole!r}; name {whole!r} itself, at the place meant"
                 )
 
-    def _check_place(self, label: str, body: str, at: Pose) -> None:
+    def check_place(self, label: str, body: str, at: Pose) -> None:
         """Refuse a place of a flexible body where nothing can be attached."""
         row = self._deformations.get(body)
         joint = None if row is None else self._joints[self._joint_names[row]].type

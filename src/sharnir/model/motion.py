@@ -9,8 +9,8 @@ from ..errors import ModelError, brief, no_such
 from ..kernels.algebra import IDENTITY, add, cross, dot, mtv, mv
 from ..trace import Expression, Graph, Number, Symbol
 from .body import GROUND
-from .deformation import Place, deformed, place_of
-from .pose import Pose, Rotation, vector3
+from .deformation import DeformedPlace, deformed, place_of
+from .pose import Pose, unchecked_rotation, vector3
 
 if TYPE_CHECKING:
     from .joints import Joint
@@ -179,7 +179,7 @@ class Motion:
         """Where a body is in the world, or a frame fixed in it: at `at`, in the body's axes. Of a flexible body the deformed
         place, by default its origin."""
         row = self._body(body)
-        frame = Pose(self._inputs("r", row, 3), Rotation._made(self._inputs("G", row, 9)).T)
+        frame = Pose(self._inputs("r", row, 3), unchecked_rotation(self._inputs("G", row, 9)).T)
         if row in self.structure.deformations:
             return frame @ deformed(self.structure.deformations[row].shapes, at or Pose(), self._elastic("q", row))
         return frame if at is None else frame @ at
@@ -289,7 +289,7 @@ class Motion:
         if not speeds:
             self.prescribed_power = self.prescribed_power + power
 
-    def _deformed(self, row: int, at: Vector) -> Place:
+    def _deformed(self, row: int, at: Vector) -> DeformedPlace:
         """A place of a flexible body in its axes."""
         return place_of(self.structure.deformations[row].shapes, at, self._elastic("q", row))
 

@@ -13,7 +13,7 @@ from ..trace import Expression, Number, ParameterGraph, Symbol, at_values
 G = TypeVar("G", bound=tuple[Any, ...])
 
 
-class Entry(NamedTuple):
+class ParametricEntry(NamedTuple):
     """A number of an array that is a formula of parameters."""
 
     group: int
@@ -45,13 +45,13 @@ def constant_entries(x: np.ndarray) -> np.ndarray:
     return np.array([not isinstance(one, Symbol) for one in x.ravel().tolist()], dtype=bool).reshape(x.shape)
 
 
-def separated(number: int, group: G, values: Mapping[str, float]) -> tuple[G, list[Entry]]:
+def separated(number: int, group: G, values: Mapping[str, float]) -> tuple[G, list[ParametricEntry]]:
     """A group of arrays as floats at these values, and its entries that are formulas."""
     entries, arrays = [], {}
     for field, x in group._asdict().items():  # type: ignore[attr-defined]
         if x.dtype == object:
             flat = x.ravel().tolist()
-            entries += [Entry(number, field, k, one) for k, one in enumerate(flat) if isinstance(one, Symbol)]
+            entries += [ParametricEntry(number, field, k, one) for k, one in enumerate(flat) if isinstance(one, Symbol)]
             arrays[field] = floats(x, values)
     return group._replace(**arrays), entries  # type: ignore[attr-defined]
 
@@ -59,7 +59,7 @@ def separated(number: int, group: G, values: Mapping[str, float]) -> tuple[G, li
 class ParametricData:
     """All entries of the arrays of a structure that are formulas of parameters."""
 
-    def __init__(self, entries: Sequence[Entry], graph: ParameterGraph) -> None:
+    def __init__(self, entries: Sequence[ParametricEntry], graph: ParameterGraph) -> None:
         self.entries = tuple(entries)
         for entry in entries:
             if entry.formula.graph is not graph:

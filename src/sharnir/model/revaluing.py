@@ -32,7 +32,6 @@ def revalued(
     for k, placed in enumerate(out._joints):
         if placed.name in joints:
             out._joints[k] = replace(placed, type=_with_options(placed.type, joints[placed.name]))
-    out._joined = {ends: out._joints[out._joint_names[joint.name]] for ends, joint in out._joined.items()}
     return out
 
 
@@ -41,7 +40,7 @@ def _with_options(joint: Joint, options: Mapping[str, Sequence[float]]) -> Joint
     out = copy(joint)
     if isinstance(joint, Compound):
         parts, at = dict(joint.parts), 0
-        for name, driven, _ in joint._moved():
+        for name, driven, _ in joint.moved_parts():
             n, (part, where) = len(driven.v_names()), parts[name]
             if n:
                 parts[name] = (_with_options(part, {option: values[at : at + n] for option, values in options.items()}), where)
