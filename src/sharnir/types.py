@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +39,16 @@ def real_array(x: ArrayLike, what: str) -> FloatArray:
         if isinstance(error, StateError):
             raise
         raise StateError(f"{what}: expected numbers, got {brief(x)}") from None
+
+
+def integers(x: Any) -> IntArray:
+    """An array of integers, empty where there are none."""
+    return np.array(x, dtype=np.int64)
+
+
+def starts(lengths: Any) -> IntArray:
+    """Where each of several runs of these lengths begins when they stand one after another, and where the last ends."""
+    return np.concatenate([[0], np.cumsum(integers(lengths))]).astype(np.int64)
 
 
 def truth(x: object, what: str) -> bool:

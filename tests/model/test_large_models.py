@@ -201,7 +201,7 @@ def pushed(n):
     """A force on every joint, by the name of its speed; adding them must not look through all joints."""
     m = sh.samples.chain(n, dof=2)
     for i in range(1, n + 1):
-        m._label(sh.Motor(f"joint{i}.first", lambda t: 0.0), f"m{i}", "force", {})
+        m._added(sh.Motor(f"joint{i}.first", lambda t: 0.0), f"m{i}", "force", sh.Force, sh.Force, {})
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from ..model.joints import Ball, Compound, ConstraintJoint, CustomJoint, Free, J
 from ..model.joints.axes import AxisJoint
 from ..model.joints.elastic import Elastic
 from ..model.joints.joint_type import ElementaryMotion
-from ..model.joints.segments import trace_drive
 from ..model.pose import Pose, unit_axis
 from ..trace import Expression
 from .motions import ConstraintMotion, ElasticMotion, PlaceMotion, PoseMotion, QuaternionMotion
@@ -36,10 +35,9 @@ def parts(joint: Joint, label: str) -> Iterator[MotionPart]:
             yield from ([] if where.is_identity else [where])
             yield from parts(part, f"{label}, part {name!r}")
     elif isinstance(joint, AxisJoint):
-        drives = joint.drives(label)
+        drives = joint.traced_drives(label)
         for name, axis, turn, slide in joint.steps(label):
-            drive = trace_drive(drives[name], f"{label}: motion of {name!r}") if name in drives else None
-            yield AxisMotion(unit_axis(axis, label), turn, slide, drive)
+            yield AxisMotion(unit_axis(axis, label), turn, slide, drives.get(name))
     elif isinstance(joint, (Ball, Free)) and joint.motion is None:
         yield QuaternionMotion(len(joint.coordinates))
     elif isinstance(joint, (Ball, Free, CustomJoint)):

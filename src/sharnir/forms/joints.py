@@ -137,9 +137,9 @@ class JointMatrices:
                 self._placements.append((self._count, matrix_of(part)))
             elif isinstance(part, PlaceMotion):
                 assert held is not None
-                row, axes = held.row, part.nv
-                of_q, of_v = (slice(int(x[row]), int(x[row + 1])) for x in (s.q_first, s.v_first))
-                self._general.append(_GeneralPart(self._count, part, of_q, of_v, slice(axis_at, axis_at + axes)))
+                axes = part.nv
+                places = s.q_slice(held.row), s.v_slice(held.row), slice(axis_at, axis_at + axes)
+                self._general.append(_GeneralPart(self._count, part, *places))
             elif isinstance(part, AxisMotion) and joint.follows is not None and part.drive is None:
                 axes = self._list_follower(s, joint, part, axis_at)
             elif isinstance(part, AxisMotion):

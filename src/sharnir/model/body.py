@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..errors import NOT_A_NUMBER, ModelError, brief, known
 from ..trace import Number, Symbol, has_parameters
 from ..types import FloatArray, Vector, real_array, truth
-from .frozen import fast_constructor
+from .large_models import fast_constructor
 from .pose import three_floats, vector3
 from .shapes import Shape
 from .substitution import formulas_in, substituted

@@ -1,19 +1,20 @@
-"""Copies of a model that share nothing with it that can change."""
+"""Copies of a model that share nothing with it that can change: equal ones, with other shapes, with other masses and options."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from .body import make_body
 from .constraints import Constraint
 from .forces import Force
-from .garbage import no_collection
-from .joints import Joint
+from .joints import Compound, Joint
 from .joints.elastic import Elastic
+from .large_models import no_collection
 from .placed_joint import PlacedJoint, new_placed_joint
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from .model import Model
 
 Copied = TypeVar("Copied", Joint, Force, Constraint)
+
+MassValues = tuple[float, Sequence[float], Sequence[float]]
+"""Mass, centre of mass, inertia about it (xx yy zz xy xz yz)."""
 
 CONTAINERS = (dict, list, set, tuple, np.ndarray)
 
@@ -50,6 +54,42 @@ def with_flexible(model: Model, bodies: Mapping[str, Flexible]) -> Model:
         if joint.parent in bodies and isinstance(joint.type, Elastic):
             kind = Elastic(bodies[joint.parent])
             out._joints[k] = replace(joint, type=kind, motions=kind.motions(joint.name))
+    return out
+
+
+def revalued(
+    model: Model,
+    bodies: Mapping[str, MassValues],
+    joints: Mapping[str, Mapping[str, Sequence[float]]],
+    check_inertia: bool = True,
+) -> Model:
+    """A copy with other numbers. `bodies` by name; `joints`: {joint: {option: a number for each of its speeds}}."""
+    out = model.without_parameters() if model.parameters else model.copy()
+    for k, body in enumerate(out._bodies):
+        if body.name in bodies:
+            mass, com, inertia = bodies[body.name]
+            out._bodies[k] = make_body(body.name, mass, list(com), list(inertia), None, None, check_inertia)
+    for k, placed in enumerate(out._joints):
+        if placed.name in joints:
+            out._joints[k] = replace(placed, type=_with_options(placed.type, joints[placed.name]))
+    return out
+
+
+def _with_options(joint: Joint, options: Mapping[str, Sequence[float]]) -> Joint:
+    """A copy of a joint; options of a compound belong to its parts, in their order."""
+    out = copy(joint)
+    if isinstance(joint, Compound):
+        parts, at = dict(joint.parts), 0
+        for name, driven, _ in joint.moved_parts():
+            n, (part, where) = len(driven.v_names()), parts[name]
+            if n:
+                parts[name] = (_with_options(part, {option: values[at : at + n] for option, values in options.items()}), where)
+            at += n
+        out.__dict__["parts"] = parts
+        return out
+    for option, values in options.items():
+        value: Any = float(values[0]) if len(values) == 1 else tuple(float(x) for x in values)
+        out.__dict__[option] = value
     return out
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..kernels import algebra
 from ..kernels.joint_stage import GIVEN, Joints
-from ..types import FloatArray, IntArray
+from ..types import FloatArray, IntArray, starts
 from .joints.joint_type import ElementaryMotion
 from .parametric import array_of, constant_entries
 from .pose import Pose
@@ -65,15 +65,11 @@ def joint_rows(
     place[begin[before]], place[stop[after] - 1] = at_of[before], child_at_of[after]
     row, owner, place, placements = _merged(row, owner, place, placements)
     rho, G = _as_kernels_read(placements)
-    start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(motions)))])
-
-    def first(x: np.ndarray) -> np.ndarray:
-        return np.concatenate([[0], np.cumsum(x)])
-
+    start = starts(np.bincount(owner, minlength=len(motions)))
     kind, nq, nv, axes = (table[name][row] for name in ("kind", "nq", "nv", "axes"))
-    q_first, v_first = first(nq), first(nv)
+    q_first, v_first = starts(nq), starts(nv)
     joints = Joints(
-        start=start, first=first(axes)[start], reversed=np.array(backwards, dtype=np.int64), kind=kind,
+        start=start, first=starts(axes)[start], reversed=np.array(backwards, dtype=np.int64), kind=kind,
         q_at=np.where((nq > 0) | (kind == GIVEN), q_first[:-1], -1), v_at=v_first[:-1].copy(),
         data_at=np.full(len(row), -1), axes=axes, coordinates=nq,
         rho=rho[place], G=G[place], turn=table["turn"][row], slide=table["slide"][row],

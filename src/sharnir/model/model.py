@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +23,11 @@ from .couplings import couple
 from .cuts import check_cuts, cut_ranks, cut_reasons, needed_coordinates, split
 from .forces import Force, Motion, UserForce
 from .forces.force_states import AddedState, has_states
-from .garbage import no_collection
 from .joints import Free, Joint, Weld
 from .joints.elastic import Elastic
 from .joints.traced import pose_expression
+from .large_models import no_collection
 from .mobility import counted_bodies, degrees_of_freedom
-from .own_functions import not_by_its_own_functions
 from .parameter_checks import check_values
 from .parameter_paths import make_parameter
 from .parameters import ParameterView, check_known, check_parameter, merged_values, parameter_value
@@ -50,6 +51,8 @@ __all__ = ["Model", "PlacedJoint"]
 
 IDENTITY = Pose()
 """The default place of a joint: one object for all, so that a large model stores it once."""
+_tracing: ContextVar[tuple[int, ...]] = ContextVar("sharnir_tracing", default=())
+"""Models whose functions are being traced."""
 
 
 class Model:
@@ -287,14 +290,9 @@ class Model:
 
         The function is called with one argument, see `sharnir.Motion`: it reads t, q, v, poses, points and pushes.
         """
-        self._changing("add the force {!r}" if isinstance(name, str) else "add a force", name)
-        if not isinstance(force, Force):
-            if not callable(force):
-                raise ModelError(f"a force is a sharnir.Force or a function, got {brief(force)}")
-            force = UserForce(force)
-        self._check_parameters(force, "force {!r}", name)
-        self._forces[self._label(force, name, "force", {**self._forces, **self._states})] = force
-        return force
+        label, added = self._added(force, name, "force", Force, UserForce, {**self._forces, **self._states})
+        self._forces[label] = added
+        return added
 
     def add_state(self, name: str, initial: float, rate: Callable[[Motion], Any], unit: str = "") -> None:
         """A number that changes with the motion: a controller's integral, the charge of a battery, a filter's output.
@@ -315,14 +313,9 @@ class Model:
     def add_constraint(self, constraint: Constraint | Callable[[Motion], Any], name: str | None = None) -> Constraint:
         """Constrain the motion: one of `sharnir`'s constraints (Distance, Gear, Rolling …), or a plain function of `Motion`
         that reads positions and returns the residual, a number or several."""
-        self._changing("add the constraint {!r}" if isinstance(name, str) else "add a constraint", name)
-        if not isinstance(constraint, Constraint):
-            if not callable(constraint):
-                raise ModelError(f"a constraint is a sharnir.Constraint or a function, got {brief(constraint)}")
-            constraint = UserConstraint(constraint)
-        self._check_parameters(constraint, "constraint {!r}", name)
-        self._constraints[self._label(constraint, name, "constraint", self._constraints)] = constraint
-        return constraint
+        label, added = self._added(constraint, name, "constraint", Constraint, UserConstraint, self._constraints)
+        self._constraints[label] = added
+        return added
 
     def add_visual(
         self,
@@ -343,8 +336,8 @@ class Model:
         role    "visual"; "collision" for a shape that is drawn only where collision shapes are asked for; or "both"
         """
         self._known_body(body, "visual")
-        place = None if at is None else at if isinstance(at, Pose) else self._place(at, body, f"visual on {body!r}")
-        visual = make_visual(body, what, place, scale, colour=colour, name=name, role=role)
+        where = None if at is None else at if isinstance(at, Pose) else self._place(at, body, f"visual on {body!r}")
+        visual = make_visual(body, what, where, scale, colour=colour, name=name, role=role)
         self._check_parameters(visual, "visual on {!r}", body)
         if visual.path is not None and self.mesh_folders is not None:
             self.mesh_folders.append(visual.path.resolve())  # a file that the user names may be opened
@@ -442,7 +435,7 @@ class Model:
     ) -> Path:  # fmt: skip
         """A page of the mechanism at q, to be turned in any browser, offline, with its tree and its masses; the rest as for
         `draw`. Motions move: `Result.animate`."""
-        page: Path = self._service("animate model", path, q, t, show=show, view=view, title=title)
+        page: Path = service("animate model")(self, path, q, t, show=show, view=view, title=title)
         return page
 
     def draw(
@@ -459,11 +452,11 @@ class Model:
         labels names of bodies and joints
         """
         look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "transparent": transparent}
-        self._service("draw", path, q, t, show=show, **look)
+        service("draw")(self, path, q, t, show=show, **look)
 
     def save(self, path: FilePath) -> None:
         """Write the model to a file in the format of its suffix (.yaml, .urdf). What the format cannot express is refused."""
-        self._service("save", path)
+        service("save")(self, path)
 
     # --- the graph ------------------------------------------------------------------------------------------------------
     @property
@@ -486,7 +479,7 @@ class Model:
     def structure(self) -> Structure:
         """The model as arrays; rebuilt when the model is read after a change."""
         if self._structure is None:
-            with no_collection(), not_by_its_own_functions(self, self.name):
+            with no_collection(), _not_by_its_own_functions(self, self.name):
                 if self.tree.closing:
                     check_cuts(self.closing_joints, self._needed_coordinates(), self._constraints)
                 self._structure = Structure(self)
@@ -568,13 +561,11 @@ class Model:
 
     def q_slice(self, joint: str) -> slice:
         """Where the coordinates of a joint are in q."""
-        i = self.joint_index(joint) + 1
-        return slice(int(self.structure.q_first[i]), int(self.structure.q_first[i + 1]))
+        return self.structure.q_slice(self.joint_index(joint) + 1)
 
     def v_slice(self, joint: str) -> slice:
         """Where the speeds of a joint are in v."""
-        i = self.joint_index(joint) + 1
-        return slice(int(self.structure.v_first[i]), int(self.structure.v_first[i + 1]))
+        return self.structure.v_slice(self.joint_index(joint) + 1)
 
     def neutral(self) -> FloatArray:
         """The coordinates of the reference position."""
@@ -612,7 +603,7 @@ class Model:
         fixed    joints or single coordinates ("float.x") that are held; all else in q0 is then a guess
         nearest  take what q0 and v0 name as guesses too
         """
-        q, v = self._service("assemble", q0, v0, t, fixed, parameters=parameters, nearest=nearest)
+        q, v = service("assemble")(self, q0, v0, t, fixed, parameters=parameters, nearest=nearest)
         return q, v
 
     def integrate(self, q: State, dv: State, t: float = 0.0) -> FloatArray:
@@ -622,19 +613,19 @@ class Model:
         of its velocity (the exponential of SE(3)). Joints given by constraints, at time t, move along their rates and are put
         back onto them. Driven joints and the base stay where they are.
         """
-        found: FloatArray = self._service("integrate", q, dv, t)
+        found: FloatArray = service("integrate")(self, q, dv, t)
         return found
 
     def difference(self, q0: State, q1: State, t: float = 0.0) -> FloatArray:
         """The speeds dv that lead from q0 to q1 in unit time, turns the shorter way round: integrate(q0, dv) is q1, up to the
         signs of quaternions. One state or a batch."""
-        found: FloatArray = self._service("difference", q0, q1, t)
+        found: FloatArray = service("difference")(self, q0, q1, t)
         return found
 
     def mobility(self, q: State = None, t: float = 0.0, parameters: Mapping[str, float] | None = None) -> Mobility:
         """Degrees of freedom at a position, Grübler's count beside them, and which constraints are redundant. Without q: at a
         closed position that is not special, near the neutral one; the answer says at which."""
-        found: Mobility = self._service("mobility", q, t, parameters=parameters)
+        found: Mobility = service("mobility")(self, q, t, parameters=parameters)
         return found
 
     # --- inside -----------------------------------------------------------------------------------------------------------
@@ -666,9 +657,6 @@ class Model:
             )
         return place
 
-    def _service(self, name: str, *arguments: Any, **options: Any) -> Any:
-        return service(name)(self, *arguments, **options)
-
     def _needed_coordinates(self) -> dict[str, str]:
         return needed_coordinates(self._joints, self._forces, self._constraints)
 
@@ -698,8 +686,16 @@ class Model:
         check_values(self, np.array([list(found.values())]))
         return {name: found[name] for name in self._parameters}
 
-    def _label(self, new: Force | Constraint, name: str | None, kind: str, others: Mapping[str, Any]) -> str:
-        """The name of a new force or constraint; every body and joint it names must be in the model."""
+    def _added(
+        self, new: Any, name: str | None, kind: str, base: type, of_function: Callable[[Any], Any], others: Mapping[str, Any]
+    ) -> tuple[str, Any]:
+        """The name of a new force or constraint, and itself; every body and joint it names must be in the model."""
+        self._changing(f"add the {kind} {{!r}}" if isinstance(name, str) else f"add a {kind}", name)
+        if not isinstance(new, base):
+            if not callable(new):
+                raise ModelError(f"a {kind} is a sharnir.{base.__name__} or a function, got {brief(new)}")
+            new = of_function(new)
+        self._check_parameters(new, f"{kind} {{!r}}", name)
         own = new.name if name is None or (isinstance(name, str) and not name) else name
         nameless = own is None or (isinstance(own, str) and not own)
         label = check_name(f"{type(new).__name__} {len(others) + 1}" if nameless else own, kind)
@@ -708,7 +704,7 @@ class Model:
         for body in new.bodies():
             self._known_body(body, f"{kind} {label!r}")
         check_joints(new.joints(), self._joints, self._joint_names, f"{kind} {label!r}")
-        return label
+        return label, new
 
     def _known_body(self, name: str, label: str) -> None:
         if self._deformations:
@@ -729,3 +725,18 @@ class Model:
         counts += [plural(len(self.closing_joints), "closed loop")] * bool(self.closing_joints)
         counts += [plural(len(self._constraints), "constraint")] * bool(self._constraints)
         return f"<Model {self.name!r}: {', '.join(counts)}>"
+
+
+@contextmanager
+def _not_by_its_own_functions(model: object, name: str) -> Iterator[None]:
+    """Refuse that a model's functions, while they are traced, ask it for what follows from them: that would never end."""
+    if id(model) in _tracing.get():
+        raise ModelError(
+            f"model {name!r} is read by a function of its own (of a force, a joint or a constraint) while that is traced; "
+            "read what it needs before, outside the function"
+        )
+    token = _tracing.set((*_tracing.get(), id(model)))
+    try:
+        yield
+    finally:
+        _tracing.reset(token)

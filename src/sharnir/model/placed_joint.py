@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ..trace import Number
-from .frozen import fast_constructor
 from .joint_rows import distinct
 from .joints import Joint
 from .joints.joint_type import ElementaryMotion
+from .large_models import fast_constructor
 from .pose import Pose
 
 T = TypeVar("T")

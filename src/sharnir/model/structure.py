@@ -13,7 +13,7 @@ from ..errors import choices
 from ..kernels.joint_stage import GIVEN, Joints
 from ..kernels.tree import Tree
 from ..trace import Expression, Number, ParameterGraph
-from ..types import FloatArray, IntArray
+from ..types import FloatArray, IntArray, integers, starts
 from .deformation import Deformation, inertia_values, is_held, place_motion, values_before_inertia
 from .elimination import Block, shared_unknowns, sizes_of
 from .forces.force_states import declared_states
@@ -117,8 +117,8 @@ class Structure:
     @cached_property
     def elastic_speeds(self) -> IntArray:
         """Numbers of the speeds of flexible bodies' elastic coordinates."""
-        first, last = self.v_first, self.v_first[1:]
-        return _integers([k for d in self.deformations.values() for k in range(first[d.row], last[d.row])])
+        rows = [self.v_slice(d.row) for d in self.deformations.values()]
+        return integers([k for row in rows for k in range(row.start, row.stop)])
 
     @cached_property
     def quaternions(self) -> IntArray:
@@ -126,6 +126,14 @@ class Structure:
         within = [joint.quaternions() for joint in self.types]
         first = zip(self.q_first[1:-1].tolist(), self.type_of.tolist(), strict=True)
         return np.array([at + k for at, kind in first for k in within[kind]], dtype=np.int64)
+
+    def q_slice(self, row: int) -> slice:
+        """The coordinates of a row of the tree among all."""
+        return slice(int(self.q_first[row]), int(self.q_first[row + 1]))
+
+    def v_slice(self, row: int) -> slice:
+        """The speeds of a row of the tree among all."""
+        return slice(int(self.v_first[row]), int(self.v_first[row + 1]))
 
     def __repr__(self) -> str:
         return f"<Structure: {self.nb} bodies, {self.nq} coordinates, {self.nv} speeds>"
@@ -197,14 +205,13 @@ class Structure:
         """`Tree`: elastic, deformed, coordinate, elastic_block, flexed, own."""
         which = np.full(self.nb + 1, -1)
         which[rows] = np.arange(len(rows))
-        n = _integers([d.n for d in self.deformations.values()])
-        coordinate = np.concatenate([[0], np.cumsum(n)]).astype(np.int64)
+        n = integers([d.n for d in self.deformations.values()])
         flexed = np.full(self.nb + 1, -1)
         flexed[[d.body for d in self.deformations.values()]] = np.arange(len(rows))
         own = np.stack([self.first[:-1], self.first[1:]], axis=1)
         for i, d in self.held_by.items():
             own[i] += (0, -d.n) if self.reversed[i - 1] else (d.n, 0)
-        return which, rows, coordinate, np.cumsum(n * n) - n * n, flexed, own
+        return which, rows, starts(n), np.cumsum(n * n) - n * n, flexed, own
 
     def _joints(self, rows: JointRows) -> Joints:
         """The rows with the indices of the values of the user's functions, and of the coordinates that lead others."""
@@ -227,7 +234,7 @@ class Structure:
                 self._n_given += len(m.given.outputs)
         deformations = self.deformations.values()
         at = [int(j.data_at[j.start[d.row]]) + values_before_inertia(d.n) for d in deformations]
-        return j._replace(elastic_at=_integers(at), coordinate=_integers([0, *np.cumsum([d.n for d in deformations])]))
+        return j._replace(elastic_at=integers(at), coordinate=starts([d.n for d in deformations]))
 
     def user_functions(
         self, q: Sequence[Number], v: Sequence[Number], t: Number, parameters: Sequence[Number] | None = None
@@ -264,7 +271,7 @@ class Structure:
         above = axes_above(self.carrier, self.first, owner)
         speed, rotor = self._speeds_and_rotors(owner)
         m = mass_properties(self.bodies, self.parameters)
-        rows = _integers([d.row for d in self.deformations.values()])
+        rows = integers([d.row for d in self.deformations.values()])
         self.shared = shared_unknowns(self.carrier, self.first, speed, (), rows)
         self.solid: np.ndarray = m.solid[1:]
         """For every body, whether its mass matrix can be inverted; a deformation is part of that of its body."""
@@ -297,10 +304,6 @@ class Structure:
         ratio = array_of([1.0, *(1.0 if j.follows is None else j.follows.ratio for j in self.placed)])
         rotor = armature[kind_of[owner - 1], np.where(has_rotor, within, width - 1)] * ratio[owner] ** 2
         return speed, rotor
-
-
-def _integers(x: Sequence[Any]) -> IntArray:
-    return np.array(x, dtype=np.int64)
 
 
 def deformations_of(placed: Sequence[PlacedJoint], carrier: IntArray, backwards: Sequence[bool]) -> dict[int, Deformation]:

@@ -46,7 +46,7 @@ def beyond_validity(model: Model, q: FloatArray, t: FloatArray) -> list[Beyond]:
     """Bodies deformed beyond their shapes in states q (…, nq) at times t, which broadcast: an entry for each."""
     found, s = [], model.structure
     for i, d in s.deformations.items():
-        e = q[..., s.q_first[d.row] : s.q_first[d.row + 1]]
+        e = q[..., s.q_slice(d.row)]
         rows = e.reshape(-1, d.n)
         good = np.isfinite(rows).all(axis=1)
         times = np.broadcast_to(t, e.shape[:-1]).ravel()[good]

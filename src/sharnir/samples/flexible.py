@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError
 from ..model.forces import JointSpring
-from ..model.garbage import no_collection
 from ..model.joints import Prismatic, Revolute, Weld
+from ..model.large_models import no_collection
 from ..model.model import Model
 from ..model.pose import Pose, Rotation
 from ..trace import Number

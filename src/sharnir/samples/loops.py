@@ -14,8 +14,8 @@ import numpy as np
 from ..errors import ModelError
 from ..model.constraints import Distance, Gear, Rolling
 from ..model.forces import Motion, SpringDamper
-from ..model.garbage import no_collection
 from ..model.joints import Ball, Prismatic, Revolute, Translation, Universal
+from ..model.large_models import no_collection
 from ..model.model import Model
 from ..model.pose import Pose, Rotation
 from ..model.shapes import Box, Cylinder, Rod

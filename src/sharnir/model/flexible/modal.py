@@ -256,9 +256,23 @@ class ModalBody(Flexible):
 
     def save(self, path: FilePath) -> None:
         """Write it to an archive of arrays, .npz; `load_modal` reads it."""
-        from .archive import save_modal
+        from .archive import archive_path
 
-        save_modal(self, path)
+        names, places, modes = self._arrays
+        np.savez_compressed(
+            archive_path(path),
+            mass=self.mass,
+            centre=np.array(self.centre),
+            inertia=np.array(self.inertia),
+            node_names=np.array(names, dtype=str),
+            nodes=places,
+            modes=modes.transpose(0, 2, 1),
+            K=self._stiffness,
+            modal_mass=self._mass_matrix,
+            damping=np.array(self.damping),
+            rayleigh=np.array(self.rayleigh),
+            **{name: getattr(self._integrals, name) for name in ("linear", "first", "product")},
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...kernels.algebra import dot, mtv, mv, scale, sub
@@ -141,14 +142,10 @@ class GroundSurface(PlacedSurface):
         return select(safe, x - (hyy * gx - hxy * gy) / d, p[0]), select(safe, y - (hxx * gy - hxy * gx) / d, p[1])
 
 
+SURFACES: dict[type, Callable[[Any], Surface]] = {
+    Plane: FlatSurface, HeightFunction: GroundSurface, Sphere: RoundSurface, Box: BoxSurface,
+}  # fmt: skip
+
+
 def surface_of(what: Plane | HeightFunction | Sphere | Box) -> Surface:
-    match what:
-        case Plane():
-            return FlatSurface(what)
-        case HeightFunction():
-            return GroundSurface(what)
-        case Sphere():
-            return RoundSurface(what)
-        case Box():
-            return BoxSurface(what)
-    raise TypeError(what)
+    return SURFACES[type(what)](what)

@@ -14,7 +14,7 @@ from ..motion import Motion, Vector
 from ..shapes import Box, Sphere
 from .contact_distance import Surface
 from .contact_laws import KELVIN_VOIGT, Patch, bristle_friction, normal_force, sliding_friction, turning_friction
-from .force_element import Force, Numbers
+from .force_element import Force, Numbers, size_of
 
 if TYPE_CHECKING:
     from .contact import Contact
@@ -108,7 +108,7 @@ class Touch(Force):
         force = add(scale(normal, push), friction)
         on.push(self.body, force, moment=add(moment, cross(arms[0], force)))
         on.push(self.on, neg(force), moment=neg(add(moment, cross(arms[1], force))))
-        return stored, depth, push, _size(friction), select(depth > 0.0, _size(sliding), 0.0)
+        return stored, depth, push, size_of(friction), select(depth > 0.0, size_of(sliding), 0.0)
 
 
 class Ball(Touch):
@@ -155,9 +155,3 @@ class Ring(Touch):
         back, side = scale(u, -0.5), scale(cross(axis, u), SIDE)
         directions = u, add(back, side), sub(back, side)
         return [(add(centre, scale(d, n["ring"])), n["radius"]) for d in directions]
-
-
-def _size(x: Vector) -> Number:
-    square = dot(x, x)
-    moves = square > 0.0  # the root of zero has no derivative
-    return select(moves, sqrt(select(moves, square, 1.0)), 0.0)

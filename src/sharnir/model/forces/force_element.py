@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...errors import ModelError
+from ...kernels.algebra import dot
 from ...trace import Number, Symbol
-from ..element import Element, described, named
+from ...trace.functions import select, sqrt
+from ..element import Element, element, element_field, named
+from ..values import Name
 
 if TYPE_CHECKING:
     from ..motion import Motion
@@ -95,20 +99,42 @@ class ForceElement(Element, Force):
         return named(self, "joint")
 
     def numbers(self, on: Motion) -> Numbers:
-        fields = {one.name: getattr(self, one.name) for one in described(type(self))}
-        return {name: x for name, x in fields.items() if isinstance(x, (float, tuple, Symbol))}
+        return {name: x for name, x in self.fields().items() if isinstance(x, (float, tuple, Symbol))}
+
+
+@element()
+class JointForce(ForceElement):
+    """A force of the library in a joint."""
+
+    joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
+
+    def check_one_speed(self, on: Motion, what: str) -> None:
+        """Refuse a joint of more than one speed, or of none."""
+        if (n := on.speed_count(self.joint)) != 1:
+            raise ModelError(f"{what} of joint {self.joint!r}: it needs one speed, the joint has {n}")
 
 
 class UserForce(Force):
     """A plain Python function of one argument, `Motion`."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
-        self.function = function
-        name = getattr(function, "__name__", "<lambda>")
-        self.name = None if name == "<lambda>" else name
+        self.function, self.name = function, name_of(function)
 
     def act(self, on: Motion) -> Number | None:
         return self.function(on)
+
+
+def name_of(function: Any) -> str | None:
+    """The name of a function as the name of the element made of it; a lambda has none."""
+    name = getattr(function, "__name__", "<lambda>")
+    return None if name == "<lambda>" else name
+
+
+def size_of(x: Sequence[Number]) -> Number:
+    """The length of a vector, with a derivative of zero where it is zero."""
+    square = dot(x, x)
+    moves = square > 0.0  # the root of zero has no derivative
+    return select(moves, sqrt(select(moves, square, 1.0)), 0.0)
 
 
 def value_of(x: Any, *args: Any) -> Any:

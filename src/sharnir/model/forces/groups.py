@@ -10,6 +10,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ...trace import Graph, Number, Symbol, call_traced
+from ...types import integers
 from ..motion import Motion, Observed
 from .force_element import Force
 from .force_states import parts_of
@@ -44,10 +45,6 @@ class Group:
 
 def grouped(structure: Structure, layout: Layout, forces: Mapping[str, Force]) -> list[Group]:
     """Forces of the library by kind, each kind traced once; those of the user traced one by one, then grouped by equal graphs."""
-
-    def integers(x: Any) -> np.ndarray:
-        return np.array(x, dtype=np.int64)
-
     on = Motion(structure, Graph())
     states = structure.states_of
     kinds: dict[Any, Kind] = {}
@@ -106,7 +103,7 @@ def joined(groups: Sequence[Group]) -> Group:
             reads |= {place: graph.input() for place in places if place not in reads}
             own = graph.inputs(len(group.shape.numbers))
             numbers += own
-            values = iter(group.shape.everything(*(reads[place] for place in places), *own))
+            values = iter(group.shape.expression(*outputs)(*(reads[place] for place in places), *own))
             for name, symbols in group.shape.outputs.items():
                 outputs[name] += [next(values) for _ in symbols]
     arrays = [np.concatenate([getattr(group, name).ravel() for group in groups])[None] for name in ("force", "numbers", "places")]

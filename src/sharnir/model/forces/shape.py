@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ModelError
@@ -32,33 +31,14 @@ class Shape:
     ) -> None:
         self.graph, self.reads, self.numbers = graph, tuple(reads), tuple(numbers)
         self.outputs = {name: tuple(x) for name, x in outputs.items()}
+        self._made: dict[tuple[str, ...], Expression] = {}
 
-    def _expression(self, *names: str) -> Expression:
-        return Expression(self.graph, [*self.reads, *self.numbers], [x for name in names for x in self.outputs[name]])
-
-    @cached_property
-    def everything(self) -> Expression:
-        return self._expression(*self.outputs)
-
-    @cached_property
-    def pushes(self) -> Expression:
-        return self._expression("push")
-
-    @cached_property
-    def report(self) -> Expression:
-        return self._expression("energy", "power")
-
-    @cached_property
-    def observed(self) -> Expression:
-        return self._expression("observed")
-
-    @cached_property
-    def prescribed(self) -> Expression:
-        return self._expression("prescribed")
-
-    @cached_property
-    def excess(self) -> Expression:
-        return self._expression("excess")
+    def expression(self, *names: str) -> Expression:
+        """The named outputs, one after another; made once."""
+        if names not in self._made:
+            outputs = [x for name in names for x in self.outputs[name]]
+            self._made[names] = Expression(self.graph, [*self.reads, *self.numbers], outputs)
+        return self._made[names]
 
 
 class TracedForce:
@@ -130,7 +110,7 @@ def rebuilt(form: Form, sizes: Sizes) -> Shape:
 def flow(on: Motion, outputs: Sequence[Number]) -> Iterator[tuple[Symbol, Number]]:
     """Every position that outputs depend on, and the time, with its rate; what the rates need is read in addition. Speeds have no
     rate here."""
-    wanted = set(needed(on._graph, outputs))
+    wanted = set(needed(on.graph, outputs))
     for (kind, index), x in list(on.inputs.items()):
         if x.index not in wanted:
             continue
@@ -140,7 +120,7 @@ def flow(on: Motion, outputs: Sequence[Number]) -> Iterator[tuple[Symbol, Number
             yield x, _coordinate_rate(on, index)
         elif kind in ("r", "G"):
             row, c = divmod(index, WIDTH[kind])
-            G, u, w = on._motion(row)
+            G, u, w = on.body_motion(row)
             if kind == "r":
                 yield x, mtv(G, u)[c]
             else:  # Ġ = −w̃ G, column by column
@@ -158,12 +138,12 @@ def _coordinate_rate(on: Motion, index: int) -> Number:
     j = s.joints
     m = int(s.motion_of[index])
     kind, first = int(j.kind[m]), int(j.q_at[m])
-    q = [on._input("q", k) for k in range(first, first + int(j.coordinates[m]))]
-    v = [on._input("v", k) for k in range(int(j.v_at[m]), int(j.v_at[m]) + int(j.axes[m]))]
+    q = [on.read("q", k) for k in range(first, first + int(j.coordinates[m]))]
+    v = [on.read("v", k) for k in range(int(j.v_at[m]), int(j.v_at[m]) + int(j.axes[m]))]
     c = index - first
     if kind == GIVEN:
         given = s.given[bisect_left(s.given, int(j.data_at[m]), key=lambda one: one[3])][0]
-        return on._evaluated(given, *q, *v, on.t)[24 + c]  # where the joint stage has them
+        return on.evaluated(given, *q, *v, on.t)[24 + c]  # where the joint stage has them
     rate = v if kind < BALL else [0.0] * len(q)
     if kind >= BALL:
         (ball_motion if kind == BALL else free_motion)(q, v, 0, 0, rate)

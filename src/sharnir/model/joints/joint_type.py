@@ -119,11 +119,8 @@ class Joint(Element):
 
     def segments(self, label: str) -> list[Segment]:
         """All coordinates in order, with the laws of those that are driven."""
-        drives = self.drives(label)
-        return [
-            one_coordinate("", trace_drive(drives[name], f"{label}: motion of {name!r}") if name in drives else None)
-            for name in self.coordinates
-        ]
+        drives = self.traced_drives(label)
+        return [one_coordinate("", drives.get(name)) for name in self.coordinates]
 
     def laws(self, label: str) -> dict[str, Expression]:
         """Driven coordinates and their laws: (t) -> value, first and second derivative. None if driven as a whole."""
@@ -235,6 +232,10 @@ class Joint(Element):
         if not isinstance(self.motion, Mapping):
             raise ModelError(f"{label}: motion must be a function of t or a mapping from coordinate names, got {self.motion!r}")
         return self.checked_drives(self.motion, self.coordinates, label)
+
+    def traced_drives(self, label: str) -> dict[str, Expression]:
+        """Driven coordinates and their laws, where each is driven by a function of its own."""
+        return {name: trace_drive(f, f"{label}: motion of {name!r}") for name, f in self.drives(label).items()}
 
     @staticmethod
     def checked_drives(motion: Mapping[str, Any], names: Iterable[str], label: str) -> dict[str, Callable[[Any], Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from ...errors import brief
+from ...errors import ModelError, brief
 
 T = TypeVar("T")
 LONGEST_SHOWN = 60
@@ -58,6 +58,14 @@ def within(kind: Kind, value: Any, *path: str | int) -> Any:
         return kind.check(value)
     except Fault as fault:
         raise Fault(fault.what, *path, *fault.path) from None
+
+
+def checked(kind: Kind, value: Any, label: str) -> Any:
+    """The value as elements hold it; the error for a fault begins with the label."""
+    try:
+        return kind.check(value)
+    except Fault as fault:
+        raise ModelError(f"{label}: {fault.what}") from None
 
 
 def listed(value: Any) -> Sequence[Any] | None:
