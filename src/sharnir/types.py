@@ -47,7 +47,7 @@ def integers(x: Any) -> IntArray:
 
 
 def starts(lengths: Any) -> IntArray:
-    """Where each of several runs of these lengths begins when they stand one after another, and where the last ends."""
+    """First indices of consecutive runs of these lengths, and the end of the last."""
     return np.concatenate([[0], np.cumsum(integers(lengths))]).astype(np.int64)
 
 

@@ -16,7 +16,7 @@ from .lagrange2 import composite_inertia
 from .matrices import Matrices
 
 POINT = 1e-20
-"""m²: radius of gyration squared below which the inertia of a body is what rounding left of a point mass, as of iCub's head."""
+"""m²: radius of gyration squared below which the inertia of a body is rounding of a point mass, as of iCub's head."""
 NOTHING = 1e-13
 """Share of the inertia a joint carries that rounding leaves where the joint moves none of it."""
 
@@ -61,7 +61,7 @@ def _check_joints(m: Matrices, masses: list[np.ndarray]) -> None:
 
 
 def _without_mass(m: Matrices, i: int, way: np.ndarray, MA: list[np.ndarray], U: list[np.ndarray]) -> str:
-    """Words for joint i that moves in one way without moving a mass: alone, or because joints further out undo what it does."""
+    """Words for joint i that moves in one way without moving a mass: alone, or because joints further out undo its motion."""
     v, moving = {i: m.A_blocks[i] @ way}, [i]
     for j in range(i + 1, m.N):
         k = m.k[j]
@@ -98,7 +98,7 @@ def _indefinite(m: Matrices) -> str:
 
 
 def _check_coupled(m: Matrices, masses: list[np.ndarray]) -> None:
-    """The same where joints share speeds: by the least eigenvalue of the whole inertia matrix."""
+    """Check where joints share speeds: by the least eigenvalue of the whole inertia matrix."""
     moved = m.rotors > 0.0
     for i in m.deformed:
         moved[m.elastic(i)] = True  # a deformation moves the mass of its body

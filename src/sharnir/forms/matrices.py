@@ -105,7 +105,7 @@ class Matrices(Kinematics):
         return out
 
     def elastic(self, i: int) -> slice:
-        """Where the elastic speeds of deformation i stand in v."""
+        """The elastic speeds of deformation i among those in v."""
         return self.structure.v_slice(i + 1)
 
     @cached_property

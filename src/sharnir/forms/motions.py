@@ -137,7 +137,7 @@ class ElasticMotion:
 
 
 class PlaceMotion:
-    """From the frame of a flexible body to a place of it, or back: y = x + Φe + ½Γee, turned by Cayley's vector ½Ψe."""
+    """Motion from the frame of a flexible body to a place of it or back: y = x + Φe + ½Γee, turned by Cayley's vector ½Ψe."""
 
     def __init__(self, shapes: Shapes, at: Pose, inverse: bool) -> None:
         phi, psi, gamma = shapes.at(at.position)

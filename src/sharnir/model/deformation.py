@@ -1,4 +1,4 @@
-"""A deformed body in the tree: how its places move with the elastic coordinates, and what they add to its inertia.
+"""A deformed body in the tree: the motion of its places with the elastic coordinates, and their contributions to its inertia.
 
 A point that stands at x in the undeformed body stands at y = x + Φe + ½Γee, and the section there is turned by the rotation with
 Cayley's vector ½Ψe: a rotation however large, equal to the turn by Ψe up to terms of third order. docs/theory/flexible.md
@@ -64,7 +64,7 @@ class DeformedPlace:
 
 
 def place_of(shapes: Shapes, at: Vector, e: Vector) -> DeformedPlace:
-    """Where the point `at` of the undeformed body is."""
+    """The present place of the point `at` of the undeformed body."""
     phi, psi, gamma = shapes.at(at)
     n = len(e)
     bend = [[0.0] * n] * 3 if gamma is None else [[_sum(zip(row, e, strict=True)) for row in rows] for rows in gamma]
@@ -97,7 +97,7 @@ def cayley(c: Vector) -> Rotation:
 
 
 def deformed(shapes: Shapes, at: Pose, e: Vector) -> Pose:
-    """Where a frame fixed to the material at `at` is, in the body's axes."""
+    """The pose of a frame fixed to the material at `at`, in the body's axes."""
     place = place_of(shapes, at.position, e)
     return Pose(place.position, place.rotation @ at.rotation)
 

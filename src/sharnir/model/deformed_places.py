@@ -41,7 +41,7 @@ class Material:
 
 @dataclass(frozen=True, eq=False)
 class MovedPlaces:
-    """Where places of a deformed body are, in the axes of the body's frame."""
+    """Places of a deformed body in the axes of its frame."""
 
     material: Material
     position: FloatArray

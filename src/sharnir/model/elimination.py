@@ -21,7 +21,7 @@ from ..types import IntArray, integers, starts
 
 @dataclass(frozen=True)
 class Link:
-    """Where a constraint acts: on a body (row of the structure, from 1) or directly on a speed; `at`: its first number in K."""
+    """A body (row of the structure, from 1) or a speed that a constraint acts on; `at`: its first number in K."""
 
     number: int
     at: int
@@ -76,7 +76,7 @@ class _Node:
     meets: set[int] = field(default_factory=set)
     """Nodes it has common equations with, not yet eliminated."""
     later: list[int] = field(default_factory=list)
-    """The same at the time it is eliminated."""
+    """Those nodes at the time it is eliminated."""
 
 
 def shared_unknowns(
@@ -141,8 +141,8 @@ class _Search:
             node.leaves_at = self._after_speeds(ends) if b.internal and len(ends) > 1 else 0
 
     def _after_speeds(self, ends: Sequence[int]) -> int:
-        """Where a constraint between those bodies may leave: at their common carrier, or with the last of the coupled speeds that
-        move them relative to it. Before those are eliminated they have left nothing on its diagonal."""
+        """Body where a constraint between those bodies may leave: their common carrier, or that of the last of the coupled speeds
+        that move them relative to it. Before those are eliminated they have left nothing on its diagonal."""
         top = self._common(ends)
         places, seen = [top], {top}
         for i in ends:
@@ -237,7 +237,7 @@ class _Search:
         ]
 
         def pairs(some: Sequence[int]) -> list[int]:
-            """Where in its panel every block of the clique stands, row by row."""
+            """The place in its panel of every block of the clique, row by row."""
             return [int(panel[a]) + (0 if a == b else columns[a][b]) for x, a in enumerate(some) for b in some[x:]]
 
         of_node, of_body = [pairs(node.later) for node in nodes], [pairs(some) for some in rest]

@@ -126,7 +126,7 @@ REST_SPEED = 1e-5
 
 @element()
 class Impact(Element):
-    """Where `gap` comes down to zero the speeds of the whole mechanism jump; give it to `simulate` among its events."""
+    """A jump of the speeds of the whole mechanism where `gap` falls to zero; give it to `simulate` among its events."""
 
     gap: Callable[[Motion], Any] = element_field(
         NamedFormula(SignalFormula, example="sharnir.SignalFormula('position.ball.z - 0.1')"),

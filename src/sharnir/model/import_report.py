@@ -20,7 +20,7 @@ VERDICTS = {
 
 @dataclass(frozen=True)
 class ReportEntry:
-    """One part of a file: what it is, where it is, what became of it and why."""
+    """One part of a file: its kind, its place, its verdict and the reason."""
 
     what: str
     where: str

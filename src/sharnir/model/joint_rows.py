@@ -28,7 +28,7 @@ NOTHING = 0
 class JointRows(NamedTuple):
     joints: Joints
     q_first: IntArray
-    """Where the coordinates of joint i begin in q."""
+    """First index of the coordinates of joint i in q."""
     v_first: IntArray
     led: IntArray
     """Rows that are moved by the coordinate of another joint: `q_at` and `v_at` are filled in later."""
@@ -89,7 +89,7 @@ def distinct(objects: Sequence[T]) -> tuple[list[T], IntArray]:
 
 
 def _table(lists: Sequence[list[ElementaryMotion]]) -> dict[str, np.ndarray]:
-    """All motions of all lists, a column for every quantity, after a row for what is no motion of a list; their placements
+    """All motions of all lists, a column for every quantity, after a row for placements; their placements
     numbered from 1 on."""
     rows: list[tuple[Any, ...]] = [(0, 0, 0, 0, False, False, False, 0.0, 0.0)]
     for sequence in lists:

@@ -1,8 +1,8 @@
 """Edges of a graph with loops that are left out of its spanning tree: a matter of the graph and of ranks, without mechanics.
 
 Edges of high rank are left out before those of low rank (docs/theory/loops.md says what makes a rank). Where ranks are equal,
-loops should be short and few of them pass through any one edge: the forces of a cut joint act along its whole loop, and whoever
-eliminates them carries those of all loops through an edge at once. So Σ p² over the edges of the tree is to be small, p loops
+loops should be short and few of them pass through any one edge: the forces of a cut joint act along its whole loop, and an
+elimination carries those of all loops through an edge at once. So Σ p² over the edges of the tree is to be small, p loops
 passing through an edge; then the sum of the depths of all bodies, which puts the cut into the middle of a loop; then what was
 added last is cut.
 
@@ -251,7 +251,7 @@ class _LinkGraph:
 
 
 def _ramp(depth: int, bodies: int) -> int:
-    """The sum of the depths of so many bodies that follow one another on one of that depth."""
+    """The sum of the depths of a chain of bodies carried by one of that depth."""
     return bodies * depth + bodies * (bodies + 1) // 2
 
 

@@ -102,7 +102,7 @@ class Model:
         self.visuals: list[Visual] = []
         """Visuals to draw, in no order, without effect on the dynamics. `add_visual` adds one."""
         self.mesh_folders: list[Path] | None = None
-        """Where meshes may be opened that a file names by their paths; None: wherever they are."""
+        """Folders in which meshes that a file names may be opened; None: anywhere."""
         self.fixed_joints: dict[str, tuple[str, str]] = {}
         """Fixed joints of a file whose links were merged: name -> (parent, child), each a body or a frame."""
         self.keyframes: dict[str, FloatArray] = {}
@@ -410,7 +410,7 @@ class Model:
             )
 
     def freeze(self, by: str = "by Dynamics, simulate or freeze") -> Structure:
-        """The model as arrays for compiled code; it cannot be changed afterwards. `by` tells a later change what froze it."""
+        """The model as arrays for compiled code; it cannot be changed afterwards. `by`: for the error of a later change."""
         structure = self.structure
         self._frozen_by = self._frozen_by or check_name(by, "reason of freezing")
         return structure
@@ -560,11 +560,11 @@ class Model:
         raise ModelError(f"no joint {brief(name)} in the tree; {self.structure.where_is(name)}")
 
     def q_slice(self, joint: str) -> slice:
-        """Where the coordinates of a joint are in q."""
+        """The coordinates of a joint as a slice of q."""
         return self.structure.q_slice(self.joint_index(joint) + 1)
 
     def v_slice(self, joint: str) -> slice:
-        """Where the speeds of a joint are in v."""
+        """The speeds of a joint as a slice of v."""
         return self.structure.v_slice(self.joint_index(joint) + 1)
 
     def neutral(self) -> FloatArray:
@@ -670,7 +670,7 @@ class Model:
         self._tree = self._structure = None
 
     def _check_parameters(self, x: Any, label: str, name: str | None) -> None:
-        """Everything in it that depends on parameters depends on those of this model. Without any, `Structure` finds strangers:
+        """Everything in it that depends on parameters depends on those of this model. Without any, `Structure` finds others:
         large models have millions of numbers."""
         for symbol in formulas_in(x) if self._parameters else ():
             check_known(symbol, self._parameter_graph, self._parameters, label.format(name), self.name)
@@ -729,7 +729,7 @@ class Model:
 
 @contextmanager
 def _not_by_its_own_functions(model: object, name: str) -> Iterator[None]:
-    """Refuse that a model's functions, while they are traced, ask it for what follows from them: that would never end."""
+    """Refuse that a model's functions, while they are traced, ask it for results that depend on them: that would never end."""
     if id(model) in _tracing.get():
         raise ModelError(
             f"model {name!r} is read by a function of its own (of a force, a joint or a constraint) while that is traced; "

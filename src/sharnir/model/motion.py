@@ -176,7 +176,7 @@ class Motion:
         return self.joint_part(joint).type
 
     def pose(self, body: str, at: Pose | None = None) -> Pose:
-        """Where a body is in the world, or a frame fixed in it: at `at`, in the body's axes. Of a flexible body the deformed
+        """Pose in the world of a body, or of a frame fixed in it at `at`, in the body's axes. For a flexible body the deformed
         place, by default its origin."""
         row = self.body_row(body)
         frame = Pose(self._inputs("r", row, 3), unchecked_rotation(self._inputs("G", row, 9)).T)
@@ -252,7 +252,7 @@ class Motion:
         self.push_in_body(body, mv(G, vector3(force, "force")), at, mv(G, vector3(moment, "moment")))
 
     def push_in_body(self, body: str, force: Vector = ORIGIN, at: Vector = ORIGIN, moment: Vector = ORIGIN) -> None:
-        """The same with force and moment in the body's own axes."""
+        """`push` with force and moment in the body's own axes."""
         self.pushed, row = True, self.body_row(body)
         force, at, moment = vector3(force, "force"), vector3(at, "point"), vector3(moment, "moment")
         deformation = self.structure.deformations.get(row)
@@ -275,7 +275,7 @@ class Motion:
                 self.wrenches[row, c] = self.wrenches.get((row, c), 0.0) + x
 
     def torque(self, joint: str, values: Any) -> None:
-        """Joint forces, one per speed: along shifting axes forces, about turning ones moments. What acts in a driven joint moves
+        """Joint forces, one per speed: along shifting axes forces, about turning ones moments. A force in a driven joint moves
         nothing: its drive bears it."""
         self.pushed, placed = True, self.joint_part(joint)
         values = tuple(values) if isinstance(values, (tuple, list)) else (values,)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .model import Model
 
 KEPT = 4096
-"""Values found to be possible that are remembered, so that repeated calls, and what is derived from a motion, are not checked
+"""How many valid values are remembered, so that repeated calls, and results derived from a motion, are not checked
 again."""
 MANY = 64
 """The number of rows up to which every one is checked."""

@@ -23,7 +23,7 @@ BODY = {"mass": (), "com": XYZ, "inertia": MOMENTS}
 
 
 class ModelNumber(NamedTuple):
-    """A number of a model: what it is, and how to put another in its place."""
+    """A number of a model: its value, and a function that puts another in its place."""
 
     value: Any
     put: Callable[[Symbol], None]
@@ -85,7 +85,7 @@ def _places(model: Model, path: str | None) -> Iterator[tuple[str, ModelNumber]]
 
 
 def _setter(group: Any, key: Any, before: tuple[Any, ...] = ()) -> Callable[[Any], None]:
-    """Puts a value at a key, after what stands before it there."""
+    """A function that puts a value at a key, after the values before it there."""
 
     def put(new: Any) -> None:
         group[key] = (*before, new) if before else new

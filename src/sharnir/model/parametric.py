@@ -19,7 +19,7 @@ class ParametricEntry(NamedTuple):
     group: int
     field: str
     place: int
-    """In the flat array."""
+    """Index in the flat array."""
     formula: Symbol
 
 

@@ -75,7 +75,7 @@ class PlacedJoint:
         return text
 
     def __repr__(self) -> str:
-        """As the arguments of `Model.add_joint`, without the defaults."""
+        """The arguments of `Model.add_joint`, without the defaults."""
         shown = [repr(x) for x in (self.name, self.type, self.parent, self.child)]
         shown += [f"{end}={pose!r}" for end, pose in (("at", self.at), ("child_at", self.child_at)) if not pose.is_identity]
         shown += [f"cut={self.cut}"] * (self.cut is not None) + ([f"follows={self.follows!r}"] if self.follows else [])

@@ -164,7 +164,7 @@ class Rotation:
 
 
 class Pose:
-    """Where a frame is: the position of its origin and the rotation of its axes, both seen from another frame.
+    """The place of a frame: the position of its origin and the rotation of its axes, both seen from another frame.
 
     Pose((0, 0, 1)), Pose((0, 0, 1), Rotation.about("y", 0.3)), Pose((0, 0, 1), Rotation.rpy(0.1, 0.2, 0.3)).
     """

@@ -83,7 +83,7 @@ class SimulationSettings(Element):
 
 
 def overridden(settings: SimulationSettings | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Keywords for `simulate`: those of a model's settings, with what is given in their place; of values by name, one by one."""
+    """Keywords for `simulate`: those of a model's settings, overridden by what is given; values by name one by one."""
     out = settings.arguments() if settings is not None else {}
     if "integrator" in given:  # the step was meant for the integrator of the settings
         out.pop("step", None)

@@ -84,7 +84,7 @@ class Structure:
         forces = model.forces | model._states
         values, self.units_of_states, self.states_of = declared_states(self, forces)
         self.first_state = len(self.parameters)
-        """Where states begin among the parameters: a state is a parameter that has a rate."""
+        """Index of the first state among the parameters: a state is a parameter that has a rate."""
         self.states = {name: model._state_values.get(name, x) for name, x in values.items()}
         self.state_number = {name: k for k, name in enumerate(values)}
         self.parameters |= self.states
@@ -122,7 +122,7 @@ class Structure:
 
     @cached_property
     def quaternions(self) -> IntArray:
-        """Where in q quaternions begin."""
+        """First indices of quaternions in q."""
         within = [joint.quaternions() for joint in self.types]
         first = zip(self.q_first[1:-1].tolist(), self.type_of.tolist(), strict=True)
         return np.array([at + k for at, kind in first for k in within[kind]], dtype=np.int64)
@@ -319,7 +319,7 @@ def deformations_of(placed: Sequence[PlacedJoint], carrier: IntArray, backwards:
 
 
 def _nonzero(x: np.ndarray) -> IntArray:
-    """Where numbers are other than the constant zero."""
+    """Indices of numbers other than the constant zero."""
     found = ~constant_entries(x)
     found[~found] = x[~found] != 0.0
     return np.flatnonzero(found)

@@ -1,4 +1,4 @@
-"""Numbers in place of what depends on parameters: in poses, elements, bodies, and in a whole model."""
+"""Numbers in place of formulas of parameters: in poses, elements, bodies, and in a whole model."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class ClosingJoint(Constraint):
         return self.parent, self.child
 
     def numbers(self, on: Motion) -> Numbers:
-        """Where its frames are on the bodies; of axes that are parallel to the body's nothing is traced."""
+        """The places of its frames on the bodies; axes that are parallel to those of the body are not traced."""
         out: dict[str, Sequence[Number] | None] = {}
         for end in ("at", "child_at"):
             pose: Pose = getattr(self, end)

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`reduce` is imported when it is asked for: it needs SciPy's sparse matrices, which no file does."""
+    """`reduce` is imported when it is first used: it needs SciPy's sparse matrices, which no file does."""
     if name == "reduce":
         from .reduction import reduce
 

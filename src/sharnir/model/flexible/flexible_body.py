@@ -81,7 +81,7 @@ class Shapes:
     damping: FloatArray
     """(m, m), symmetric and positive semidefinite."""
     root: tuple[float, float, float]
-    """Where displacement, rotation and Γ vanish."""
+    """The point where displacement, rotation and Γ vanish."""
 
     def at(self, point: Sequence[Number]) -> tuple[Rows, Rows, list[Rows] | None]:
         """Φ, Ψ (3×m) and Γ (3×m×m, or None) at a point of the undeformed body, given by numbers or symbols."""

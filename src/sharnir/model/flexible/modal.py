@@ -216,7 +216,7 @@ class ModalBody(Flexible):
 
     @cached_property
     def _integrals(self) -> Integrals:
-        """The same with the mass properties and the mass matrix that were given, which lumped masses only approach."""
+        """Integrals with the given mass properties and mass matrix, which lumped masses only approach."""
         moment, second = self.mass * np.array(self.centre), second_moments(self.mass, self.centre, self.inertia)
         return replace(self._lumped, mass=self.mass, moment=moment, second=second, mass_matrix=self._mass_matrix)
 

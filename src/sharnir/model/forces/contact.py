@@ -158,7 +158,7 @@ def _plain(contact: Contact) -> Iterator[Touch]:
 
 
 def _on_box(contact: Contact) -> Iterator[Touch]:
-    """A box that is touched by what is touched itself: the roles exchanged."""
+    """The corners or the sphere of `against` on the box: the roles exchanged."""
     yield from _balls(contact, contact.against, surface_of(contact.shape), swapped=True)
 
 

@@ -92,7 +92,7 @@ class Patch(NamedTuple):
 
 
 def bristle_friction(n: Numbers, at: Patch, z: Vector) -> tuple[Vector, Vector]:
-    """The force on what slides, and the rate of the deflection z (world axes)."""
+    """The force on the sliding body, and the rate of the deflection z (world axes)."""
     out = dot(z, at.normal)
     flat = sub(z, scale(at.normal, out))
     size = sqrt(dot(flat, flat) + TINY)

@@ -1,4 +1,4 @@
-"""Where a shape touches a surface: the parts of a contact, each traced once for all contacts of its kind."""
+"""Points where a shape touches a surface: the parts of a contact, each traced once for all contacts of its kind."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Ring(Touch):
         axis, across = (mv(pose.rotation.entries, n[name]) for name in ("axis", "across"))
 
         def down(p: Vector) -> tuple[Vector, Vector]:
-            """From the centre towards the surface, in the plane of the ring; and the normal of the surface near p."""
+            """Direction from the centre towards the surface, in the plane of the ring; and the normal of the surface near p."""
             normal = self.surface.normal(on, n, mtv(other.rotation.entries, sub(p, other.position)))
             up = mv(other.rotation.entries, normal)
             tilt = sub(scale(axis, dot(up, axis)), up)

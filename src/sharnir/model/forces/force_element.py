@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..structure import Structure
 
 Numbers = Mapping[str, Any]
-"""Fields of a force and what they are: a number, several, or None."""
+"""Fields of a force and their values: a number, several, or None."""
 
 
 class Force:
@@ -32,7 +32,7 @@ class Force:
 
     @property
     def loses_unseen(self) -> bool:
-        """Whether what it stores may be lost while it pushes nothing: its work is then integrated to the tolerances."""
+        """Whether stored energy may be lost while it applies no force: its work is then integrated to the tolerances."""
         return False
 
     kinetic: bool = False
@@ -55,7 +55,7 @@ class Force:
         return self.formula(on, self.numbers(on))
 
     def numbers(self, on: Motion) -> Numbers:
-        """The numbers of its formula by field, with the options of joints in place of what was left at its default."""
+        """The numbers of its formula by field, with the options of joints in place of defaults."""
         return {}
 
     def formula(self, on: Motion, n: Numbers) -> Number | None:

@@ -1,4 +1,4 @@
-"""States of forces: which there are, what they are called, and a state without a force."""
+"""States of forces and their names, and states without a force."""
 
 from __future__ import annotations
 

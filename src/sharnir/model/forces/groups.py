@@ -1,4 +1,4 @@
-"""Forces in groups: those of one shape share a graph; arrays hold what differs from one to the next."""
+"""Forces in groups: those of one shape share a graph; arrays hold their differences."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Group:
     numbers: np.ndarray
     """(n, numbers)"""
     places: np.ndarray
-    """(n, pushes): places in the flat vector of what is pushed."""
+    """(n, pushes): places in the flat vector of pushes."""
     observed: Mapping[str, Observed] = field(default_factory=dict)
     """Observed numbers by name, in the order of the output of that name."""
 
     def places_of(self, answer: str) -> np.ndarray:
-        """Where an output goes: pushes to their places, the others to the index of the force."""
+        """Destinations of an output: places of pushes, the index of the force for others."""
         return self.places if answer == "push" else self.force
 
 

@@ -16,7 +16,7 @@ from .force_element import value_of
 from .pid import PID
 
 ATMOSPHERE = 101325.0
-"""Pa: what the pressure of a gas is above zero where a gauge shows none."""
+"""Pa: absolute pressure of a gas where a gauge shows zero."""
 CUT_OFF = 0.05
 """Share of the set pressure over which a pressure-compensated pump goes from full flow to none."""
 

@@ -110,7 +110,7 @@ class JointSpring(JointForce):
 
 
 def _rest(joint: JointOptions, rest: Any, n: int, label: str) -> Sequence[float]:
-    """Where the spring is free, a number for every coordinate; a driven joint has n, which have no names."""
+    """Coordinates at which the spring is free, a number for each; a driven joint has n, which have no names."""
     names = joint.q_names()
     if {"x", "y", "z", "qw"} <= set(names):
         raise ModelError(f"{label}: a free joint has no axes of its own for a spring; use a Bushing")
@@ -172,7 +172,7 @@ def moment_of_turn(turn: Sequence[Number], slope: Sequence[Number], sign: float)
 
 
 class DriveRotor(Force):
-    """The rotor of a driven coordinate: its drive turns it too. What it stores is kinetic energy."""
+    """The rotor of a driven coordinate: its drive turns it too. It stores kinetic energy."""
 
     kinetic = True
 

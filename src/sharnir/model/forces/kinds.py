@@ -31,7 +31,7 @@ class Alike(Protocol):
 
 
 class Signature(NamedTuple):
-    """The kind of a force or a constraint, equal for all that share a trace, and what differs from one to the next."""
+    """The kind of a force or a constraint, equal for all that share a trace, and their differences."""
 
     kind: tuple[Any, ...]
     rows: list[int]
@@ -41,7 +41,7 @@ class Signature(NamedTuple):
     n_states: int = 0
 
     def flat(self) -> Iterator[float]:
-        """The numbers that differ: neither zeros nor what depends on parameters."""
+        """The numbers that differ: neither zeros nor formulas of parameters."""
         for x in self.numbers.values():
             if not _is_zero(x):
                 yield from (y for y in _as_sequence(x) if not is_parametric(y))
@@ -108,7 +108,7 @@ def _form(x: Any) -> Any:
 
 
 class Kind:
-    """The shape of a kind, and where a function of it reads and acts, given the rows of what it names."""
+    """The shape of a kind, and the places its functions read and act on, given the rows of the bodies and joints they name."""
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ def _at(rows: np.ndarray, terms: Sequence[tuple[int, int, int, int]]) -> np.ndar
 
 
 def symbols_for(graph: Graph, numbers: Numbers) -> tuple[list[Symbol], dict[str, Any]]:
-    """The numbers as symbols, and by field; zeros, and what depends on parameters, stay as they are."""
+    """The numbers as symbols, and by field; zeros and formulas of parameters stay unchanged."""
     made: list[Symbol] = []
 
     def symbol(x: Any) -> Any:

@@ -18,7 +18,7 @@ class Layout:
         state = {"t": 1, "q": structure.nq, "v": structure.nv, "parameter": len(structure.parameters)}
         self.sizes = state | {part: rows * k for part, k in WIDTH.items()}
         self.at: dict[str, int] = {}
-        """Where each part of the motion begins."""
+        """First index of each part of the motion."""
         size = 0
         for part, n in self.sizes.items():
             self.at[part], size = size, size + n

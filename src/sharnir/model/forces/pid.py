@@ -90,7 +90,7 @@ class PID(JointForce):
         return command
 
     def _integrated(self, error: Number, demand: Number, command: Number, n: Numbers) -> Number:
-        """The rate of the integral: the error, less what would wind it up."""
+        """The rate of the integral: the error without the part that would wind it up."""
         if n["limit"] is not None and self.anti_windup == "back-calculation":
             return error + (command - demand) / (n["ki"] * n["tracking"])
         if n["limit"] is not None and self.anti_windup == "clamping":

@@ -1,4 +1,4 @@
-"""Where a wheel meets the road: the road's tangent plane, and the lowest point of a thin disc on it."""
+"""The contact of a wheel with the road: the road's tangent plane, and the lowest point of a thin disc on it."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class ContactPoint(NamedTuple):
     normal: Vector
     """Normal of the road, upward."""
     ahead: Vector
-    """Where the wheel heads along the road."""
+    """Heading of the wheel along the road."""
     left: Vector
     down: Vector
-    """From the centre of the wheel to the contact point, of length one, in the plane of the wheel."""
+    """Unit vector from the centre of the wheel to the contact point, in the plane of the wheel."""
     radius: Number
     """The loaded radius: from the centre of the wheel to the road along `down`."""
     cosine: Number

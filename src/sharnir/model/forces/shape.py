@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Shape:
-    """Inputs: what is read of the motion, then the numbers of the force.
+    """A formula. Inputs: what is read of the motion, then the numbers of the force.
 
     Outputs of a force: "push" (wrenches, joint forces, rates of states), "energy" that is stored, "power", "prescribed" (the
     part of it that goes into motions given in time), "excess" (power plus rate of the stored energy, zero for a conservative
@@ -42,7 +42,7 @@ class Shape:
 
 
 class TracedForce:
-    """One force on symbols: the places it reads, what it pushes where, and its outputs."""
+    """One force on symbols: the places it reads, the places it pushes, and its outputs."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ def rebuilt(form: Form, sizes: Sizes) -> Shape:
 
 # --- how what is read changes in time -------------------------------------------------------------------------------------
 def flow(on: Motion, outputs: Sequence[Number]) -> Iterator[tuple[Symbol, Number]]:
-    """Every position that outputs depend on, and the time, with its rate; what the rates need is read in addition. Speeds have no
+    """Every position that outputs depend on, and the time, with its rate; the rates may read more of the motion. Speeds have no
     rate here."""
     wanted = set(needed(on.graph, outputs))
     for (kind, index), x in list(on.inputs.items()):

@@ -35,7 +35,7 @@ class ForceTable:
         self.kinetic: np.ndarray = np.array([force.kinetic for force in self.forces.values()], dtype=bool)
         """Forces that store kinetic energy."""
         self.on_prescribed = any(isinstance(group.shape.outputs["prescribed"][0], Symbol) for group in self.groups)
-        """Whether any force pushes what moves as a given function of time."""
+        """Whether any force acts on a motion given as a function of time."""
 
     def __bool__(self) -> bool:
         return bool(self.forces)
@@ -110,7 +110,7 @@ class ForceTable:
         return {name: self._split(one) for name, one in zip(self.names, pushes, strict=True)}
 
     def prescribed_power(self, motion: Mapping[str, Any]) -> Number:
-        """Power of all forces on what moves as a given function of time: the base, driven coordinates."""
+        """Power of all forces on motions given as functions of time: of the base and of driven coordinates."""
         return sum((x for _, _, (x,) in self._each(motion, "prescribed")), 0.0)
 
     def dense(self, motion: Mapping[str, np.ndarray], nb1: int, nv: int) -> tuple[np.ndarray, np.ndarray]:

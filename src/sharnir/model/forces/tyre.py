@@ -1,4 +1,4 @@
-"""A tyre on a road: what all tyre models have in common, contact, load, slip and where the forces act."""
+"""A tyre on a road, the base class of tyre models: contact, load, slip and the places of forces."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ class Compound(Joint):
         return out
 
     def drives(self, label: str) -> dict[str, Callable[[Any], Any]]:
-        """Functions of time of what `motion` drives: coordinates, or whole parts by their names."""
+        """Functions of time by the coordinates, or whole parts, that `motion` drives."""
         if self.motion is None:
             return {}
         names = dict.fromkeys([*self.coordinates, *self.parts])

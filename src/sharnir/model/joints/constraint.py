@@ -1,4 +1,4 @@
-"""A joint of the user's own, given by what it forbids."""
+"""A joint of the user's own, given by its constraints."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ class Joint(Element):
         return out
 
     def released(self) -> Joint:
-        """A copy none of whose coordinates is driven; its springs, dampers and forces see it as it is."""
+        """A copy none of whose coordinates is driven; its springs, dampers and forces see the driven joint."""
         out, free = self.driven(None), self.v_names()
         out.__dict__["driven_form"] = self
         if free and hasattr(self.armature, "__len__"):  # one number for each free coordinate
@@ -200,7 +200,7 @@ class Joint(Element):
         return q.tolist()
 
     def quaternions(self) -> tuple[int, ...]:
-        """Where quaternions begin among the free coordinates."""
+        """First indices of quaternions among the free coordinates."""
         return ()
 
     @property
