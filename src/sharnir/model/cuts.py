@@ -22,7 +22,7 @@ from .loop_cuts import IDLE
 from .placed_joint import PlacedJoint, by_type
 from .pose import Pose
 from .references import is_name_in, pair
-from .topology import Tree, path
+from .topology import SpanningTree, path
 from .values import check_name
 
 if TYPE_CHECKING:
@@ -166,7 +166,9 @@ def _rank(joint: Joint) -> int:
     return FLOAT if isinstance(joint, Free) and joint.v_names() else ORDINARY + len(joint.v_names())
 
 
-def cut_reasons(tree: Tree, bodies: Sequence[Body], joints: Sequence[PlacedJoint], needed: Mapping[str, str]) -> list[str]:
+def cut_reasons(
+    tree: SpanningTree, bodies: Sequence[Body], joints: Sequence[PlacedJoint], needed: Mapping[str, str]
+) -> list[str]:
     """A sentence for every joint that is cut: why this one of its loop."""
     if not tree.closing:
         return []

@@ -38,7 +38,7 @@ class Link(NamedTuple):
     """Those between, one fewer than joints."""
 
 
-class Choice(NamedTuple):
+class CutChoice(NamedTuple):
     """A link and the joints of it that may be cut, by their place in it."""
 
     rank: int
@@ -102,7 +102,7 @@ def _links(nodes: int, base: int, ends: IntArray) -> tuple[list[Link], bytearray
     return out, carries
 
 
-def _choice(link: Link, ends: IntArray, ranks: Sequence[int], idle: Sequence[tuple[bool, bool]], carries: bytearray) -> Choice:
+def _choice(link: Link, ends: IntArray, ranks: Sequence[int], idle: Sequence[tuple[bool, bool]], carries: bytearray) -> CutChoice:
     def is_idle(joint: int, body: int) -> bool:
         return not carries[body] and idle[joint][0 if ends[0, joint] == body else 1]
 
@@ -113,13 +113,13 @@ def _choice(link: Link, ends: IntArray, ranks: Sequence[int], idle: Sequence[tup
             own[k] -= IDLE
     rank = max(own)
     places = [k for k, x in enumerate(own) if x == rank]
-    return Choice(rank, places, max(joints[k] for k in places))
+    return CutChoice(rank, places, max(joints[k] for k in places))
 
 
 class _LinkGraph:
     """Node 0 is the base."""
 
-    def __init__(self, n: int, ends: list[tuple[int, int]], links: list[Link], choices: list[Choice]) -> None:
+    def __init__(self, n: int, ends: list[tuple[int, int]], links: list[Link], choices: list[CutChoice]) -> None:
         self.n, self.ends, self.links, self.choices = n, ends, links, choices
         self.lengths = [len(link.joints) for link in links]
         self.proper = [k for k, (a, b) in enumerate(ends) if a != b]

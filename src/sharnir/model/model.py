@@ -94,7 +94,7 @@ class Model:
         self._constraints: dict[str, Constraint] = {}
         self._frozen_by = ""
         self._last_type: Joint | None = None
-        self._tree: topology.Tree | None = None
+        self._tree: topology.SpanningTree | None = None
         self._structure: Structure | None = None
         self.gravity = gravity
         self.base_motion = base_motion
@@ -460,7 +460,7 @@ class Model:
 
     # --- the graph ------------------------------------------------------------------------------------------------------
     @property
-    def tree(self) -> topology.Tree:
+    def tree(self) -> topology.SpanningTree:
         """The spanning tree and the joints that close loops."""
         if self._tree is None:
             if not self._bodies:
@@ -571,10 +571,7 @@ class Model:
         """The coordinates of the reference position."""
         if not self._bodies:  # nothing to be frozen
             return np.zeros(0)
-        cached = self.structure.cached
-        if "neutral" not in cached:
-            cached["neutral"] = coordinates.neutral(self.joints)
-        return np.array(cached["neutral"])
+        return np.array(self.structure.neutral)
 
     def random_q(self, rng: np.random.Generator | int | None = None) -> FloatArray:
         """Coordinates in [−1, 1], quaternions anywhere on their sphere; joints given by constraints stay at their start."""

@@ -14,6 +14,7 @@ from ..kernels.joint_stage import GIVEN, Joints
 from ..kernels.tree import Tree
 from ..trace import Expression, Number, ParameterGraph
 from ..types import FloatArray, IntArray, integers, starts
+from .coordinates import neutral
 from .deformation import Deformation, inertia_values, is_held, place_motion, values_before_inertia
 from .elimination import Block, shared_unknowns, sizes_of
 from .forces.force_states import declared_states
@@ -113,6 +114,11 @@ class Structure:
     @cached_property
     def joint_number(self) -> dict[str, int]:
         return {joint.name: i for i, joint in enumerate(self.placed)}
+
+    @cached_property
+    def neutral(self) -> FloatArray:
+        """The coordinates of the reference position."""
+        return neutral(self.placed)
 
     @cached_property
     def elastic_speeds(self) -> IntArray:

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ...trace import Graph, Symbol, has_parameters, is_parametric, is_zero
 from ..motion import Motion, Observed, OneCoordinate
-from .force_element import Numbers
+from .force_element import Force, Numbers
 from .layout import WIDTH, Layout
 from .shape import Shape
 
 if TYPE_CHECKING:
+    from ..constraints import Constraint
     from ..structure import Structure
 
 
 NO_STATES: Mapping[str, str] = {}
-
-
-class Alike(Protocol):
-    """A force or a constraint of which there may be thousands."""
-
-    @property
-    def alike(self) -> bool: ...
-    def numbers(self, on: Motion) -> Numbers: ...
-    def bodies(self) -> Sequence[str]: ...
-    def joints(self) -> Sequence[str]: ...
+Alike: TypeAlias = "Force | Constraint"
+"""A force or a constraint of which there may be thousands."""
 
 
 class Signature(NamedTuple):
