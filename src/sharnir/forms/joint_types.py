@@ -9,7 +9,7 @@ from ..errors import MethodError
 from ..model.joints import Ball, Compound, ConstraintJoint, CustomJoint, Free, Joint, Weld
 from ..model.joints.axes import AxisJoint
 from ..model.joints.elastic import Elastic
-from ..model.joints.joint_type import ElementaryMotion
+from ..model.joints.joint_type import ElementaryMotion, traced_drives
 from ..model.pose import Pose, unit_axis
 from ..trace import Expression
 from .motions import ConstraintMotion, ElasticMotion, PlaceMotion, PoseMotion, QuaternionMotion
@@ -31,11 +31,11 @@ MotionPart = Pose | AxisMotion | General
 def parts(joint: Joint, label: str) -> Iterator[MotionPart]:
     """The motions of a joint type from the carrier outward, as the type defines them."""
     if isinstance(joint, Compound):
-        for name, part, where in joint.moved_parts(label):
+        for name, part, where in joint.moved_joints(label):
             yield from ([] if where.is_identity else [where])
             yield from parts(part, f"{label}, part {name!r}")
     elif isinstance(joint, AxisJoint):
-        drives = joint.traced_drives(label)
+        drives = traced_drives(joint, label)
         for name, axis, turn, slide in joint.steps(label):
             yield AxisMotion(unit_axis(axis, label), turn, slide, drives.get(name))
     elif isinstance(joint, (Ball, Free)) and joint.motion is None:

@@ -132,9 +132,9 @@ class Kinematics:
     @cached_property
     def S(self) -> Matrix:
         """S (6N×6N): kinematic structure matrix, S v = v^r. [I] (2.15)"""
-        return assembled(self.S_blocks(), [6] * self.N, [6] * self.N, self.sparse)
+        return assembled(self._S_blocks(), [6] * self.N, [6] * self.N, self.sparse)
 
-    def S_blocks(self) -> list[tuple[int, int, np.ndarray]]:
+    def _S_blocks(self) -> list[tuple[int, int, np.ndarray]]:
         blocks = [(i, i, np.eye(6)) for i in range(self.N)]
         return blocks + [(i, k, -self.C[i]) for i, k in enumerate(self.k) if k >= 0]
 

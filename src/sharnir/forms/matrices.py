@@ -138,7 +138,7 @@ class Matrices(Kinematics):
 
         Square exactly where the graph is a tree.
         """
-        blocks, (R, r) = self.S_blocks(), self.poses
+        blocks, (R, r) = self._S_blocks(), self.poses
         for row, (carrier, body) in enumerate(self._closing_ends, start=self.N):
             blocks.append((row, body, np.eye(6)))
             if carrier >= 0:

@@ -80,7 +80,7 @@ def _with_options(joint: Joint, options: Mapping[str, Sequence[float]]) -> Joint
     out = copy(joint)
     if isinstance(joint, Compound):
         parts, at = dict(joint.parts), 0
-        for name, driven, _ in joint.moved_parts():
+        for name, driven, _ in joint.moved_joints():
             n, (part, where) = len(driven.v_names()), parts[name]
             if n:
                 parts[name] = (_with_options(part, {option: values[at : at + n] for option, values in options.items()}), where)

@@ -38,7 +38,7 @@ class Entries(list[ReportEntry]):
         self._report, self._verdict = report, verdict
 
     def __call__(self, what: str, where: str, note: str = "", *, warning: bool = False) -> None:
-        self._report.add(ReportEntry(what, where, self._verdict, note, warning))
+        self._report._add(ReportEntry(what, where, self._verdict, note, warning))
 
 
 class ImportReport:
@@ -53,7 +53,7 @@ class ImportReport:
         self.kept = Entries(self, "kept")
         self.ignored = Entries(self, "ignored")
 
-    def add(self, entry: ReportEntry) -> None:
+    def _add(self, entry: ReportEntry) -> None:
         if self.strict and (entry.warning or entry.verdict in ("approximated", "ignored")):
             raise FormatError(
                 f"{self.source}: {'' if entry.where == self.source else f'{entry.where}: '}{entry.what} would be {entry.verdict}"
@@ -70,7 +70,7 @@ class ImportReport:
     def copy(self) -> ImportReport:
         other = ImportReport(self.source)
         for entry in self.entries:
-            other.add(entry)
+            other._add(entry)
         other.strict = self.strict
         return other
 

@@ -252,8 +252,8 @@ class Model:
             self._check_parameters(joint, "joint {!r}", name)
             self._last_type = joint
         if self._deformations:
-            self.check_place(label, parent, here)
-            self.check_place(label, child, there)
+            self._check_place(label, parent, here)
+            self._check_place(label, child, there)
         cut = cut if cut is None or type(cut) is bool else truth(cut, f"{label}: cut")
         placed = new_placed_joint(name, joint, parent, child, here, there, cut, joint.built(label), None)
         if not cut and (other := self._joined.setdefault(pair(parent, child), name)) != name:
@@ -634,7 +634,7 @@ class Model:
                     f"{label}: {body!r} is the deformation of body {whole!r}; name {whole!r} itself, at the place meant"
                 )
 
-    def check_place(self, label: str, body: str, at: Pose) -> None:
+    def _check_place(self, label: str, body: str, at: Pose) -> None:
         """Refuse a place of a flexible body where nothing can be attached."""
         row = self._deformations.get(body)
         joint = None if row is None else self._joints[self._joint_names[row]].type

@@ -114,7 +114,7 @@ class Motion:
     ) -> None:
         """`own_states`: those of the force that acts, {local name: full name}; constraints read no states."""
         self.structure = structure
-        self.graph = graph
+        self._graph = graph
         self._own_states, self._reads_states = own_states or {}, reads_states
         self._read: dict[tuple[str, int], Symbol] = {}
         self.wrenches: dict[tuple[int, int], Number] = {}
@@ -135,16 +135,16 @@ class Motion:
     def inputs(self) -> dict[tuple[str, int], Symbol]:
         """Inputs read: ("t", 0), ("q", 3), ("v", 0), ("r", 5), ("G", 9), ("velocity", 12), ("parameter", 0) …, flat indices."""
         places = {name: k for k, name in enumerate(self.structure.parameters)}
-        for name in self.graph.parameters:
+        for name in self._graph.parameters:
             if name not in places:
                 raise ModelError(f"{name!r} is a parameter of another model: add it to this one with add_parameter")
-        return {**self._read, **{("parameter", places[name]): x for name, x in self.graph.parameters.items()}}
+        return {**self._read, **{("parameter", places[name]): x for name, x in self._graph.parameters.items()}}
 
     # --- reading ----------------------------------------------------------------------------------------------------------
     @property
     def t(self) -> Number:
         """The time."""
-        return self.read("t", 0)
+        return self._input("t", 0)
 
     def q(self, joint: str) -> Any:
         """Coordinate of a joint; a tuple where it has several. "joint.coordinate" is one of several."""
@@ -156,29 +156,29 @@ class Motion:
 
     def coordinates(self, joint: str) -> tuple[Number, ...]:
         """All coordinates of a joint; of a driven axis, where the drive is."""
-        return self._coordinates(self.joint_part(joint), 0)
+        return self._coordinates(self._joint(joint), 0)
 
     def speeds(self, joint: str) -> tuple[Number, ...]:
         """All speeds of a joint; of a driven axis, that of the drive."""
-        return self._coordinates(self.joint_part(joint), 1)
+        return self._coordinates(self._joint(joint), 1)
 
     def speed_count(self, joint: str) -> int:
         """How many speeds a joint has, driven ones where it has no others."""
-        placed = self.joint_part(joint)
+        placed = self._joint(joint)
         return len(self._speeds(placed)[0]) or len(self._coordinates(placed, 1))
 
     def accelerations(self, joint: str) -> tuple[Number, ...]:
         """All accelerations of a driven joint, or of one driven coordinate."""
-        return self._coordinates(self.joint_part(joint), 2)
+        return self._coordinates(self._joint(joint), 2)
 
     def joint(self, joint: str) -> JointOptions:
         """The type of a joint with its options: limits, effort, friction …"""
-        return self.joint_part(joint).type
+        return self._joint(joint).type
 
     def pose(self, body: str, at: Pose | None = None) -> Pose:
         """Pose in the world of a body, or of a frame fixed in it at `at`, in the body's axes. For a flexible body the deformed
         place, by default its origin."""
-        row = self.body_row(body)
+        row = self._body(body)
         frame = Pose(self._inputs("r", row, 3), unchecked_rotation(self._inputs("G", row, 9)).T)
         if row in self.structure.deformations:
             return frame @ deformed(self.structure.deformations[row].shapes, at or Pose(), self._elastic("q", row))
@@ -186,8 +186,8 @@ class Motion:
 
     def point(self, body: str, at: Vector = ORIGIN) -> tuple[Vector, Vector]:
         """Position and velocity of a point fixed in a body, both in the world. `at`: in the body's axes, before deformation."""
-        row, at = self.body_row(body), vector3(at, "point")
-        G, u, w = self.body_motion(row)
+        row, at = self._body(body), vector3(at, "point")
+        G, u, w = self._motion(row)
         if row in self.structure.deformations:
             place = self._deformed(row, at)
             at, moved = place.position, place.velocity(self._elastic("v", row))[0]
@@ -196,21 +196,21 @@ class Motion:
 
     def spin(self, body: str, at: Vector = ORIGIN) -> Vector:
         """Angular velocity of a body in the world; of a flexible one at the place `at`."""
-        row = self.body_row(body)
-        G, _, w = self.body_motion(row)
+        row = self._body(body)
+        G, _, w = self._motion(row)
         if row in self.structure.deformations:
             w = add(w, self._deformed(row, vector3(at, "point")).velocity(self._elastic("v", row))[1])
         return mtv(G, w)
 
     def mass(self, body: str) -> Number:
-        return self.structure.bodies[row - 1].mass if (row := self.body_row(body)) else 0.0
+        return self.structure.bodies[row - 1].mass if (row := self._body(body)) else 0.0
 
     def parameter(self, name: str) -> Number:
         """A parameter of the model."""
         known = self.structure.parameters
         if name not in known:
             raise ModelError(f"{no_such('parameter', name, known)}; add it with Model.add_parameter")
-        return self.graph.parameter(name, known[name])
+        return self._graph.parameter(name, known[name])
 
     def state(self, name: str) -> Number:
         """A state of a force, or one of `Model.add_state`, by its name; a force reads its own by their local names."""
@@ -219,7 +219,7 @@ class Motion:
             raise ModelError(f"{no_such('state', name, known)}; add it with Model.add_state")
         if not self._reads_states:
             raise ModelError(f"state {name!r}: constraints and closing joints depend on positions, speeds and time alone")
-        return self.graph.parameter(full, self.structure.parameters[full])
+        return self._graph.parameter(full, self.structure.parameters[full])
 
     # --- pushing ----------------------------------------------------------------------------------------------------------
     def rate(self, name: str, value: Number) -> None:
@@ -248,12 +248,12 @@ class Motion:
 
     def push(self, body: str, force: Vector = ORIGIN, at: Vector = ORIGIN, moment: Vector = ORIGIN) -> None:
         """A force at a point fixed in a body, and a moment, both in the axes of the world. `at`: in the body's axes."""
-        G = self.body_motion(self.body_row(body))[0]
+        G = self._motion(self._body(body))[0]
         self.push_in_body(body, mv(G, vector3(force, "force")), at, mv(G, vector3(moment, "moment")))
 
     def push_in_body(self, body: str, force: Vector = ORIGIN, at: Vector = ORIGIN, moment: Vector = ORIGIN) -> None:
         """`push` with force and moment in the body's own axes."""
-        self.pushed, row = True, self.body_row(body)
+        self.pushed, row = True, self._body(body)
         force, at, moment = vector3(force, "force"), vector3(at, "point"), vector3(moment, "moment")
         deformation = self.structure.deformations.get(row)
         power: Number = 0.0
@@ -265,7 +265,7 @@ class Motion:
                 power = power + load * rate
             at = place.position
         moment = add(moment, cross(at, force))
-        _, u, w = self.body_motion(row)
+        _, u, w = self._motion(row)
         power = power + dot(force, u) + dot(moment, w)
         self.power = self.power + power
         if not row:
@@ -277,7 +277,7 @@ class Motion:
     def torque(self, joint: str, values: Any) -> None:
         """Joint forces, one per speed: along shifting axes forces, about turning ones moments. A force in a driven joint moves
         nothing: its drive bears it."""
-        self.pushed, placed = True, self.joint_part(joint)
+        self.pushed, placed = True, self._joint(joint)
         values = tuple(values) if isinstance(values, (tuple, list)) else (values,)
         (speeds, ratio), rates = self._speeds(placed), self._coordinates(placed, 1)
         if len(values) != len(rates):
@@ -298,37 +298,37 @@ class Motion:
         return self._own_inputs(kind, self.structure.deformations[row].row)
 
     # --- inside -----------------------------------------------------------------------------------------------------------
-    def evaluated(self, expression: Expression, *values: Number) -> tuple[Number, ...]:
+    def _evaluated(self, expression: Expression, *values: Number) -> tuple[Number, ...]:
         """A function of the user's, with the parameters of the model."""
         return expression(*values, parameters={name: self.parameter(name) for name in expression.parameters})
 
-    def read(self, kind: str, index: int) -> Symbol:
+    def _input(self, kind: str, index: int) -> Symbol:
         if (kind, index) not in self._read:
-            self._read[kind, index] = self.graph.input()
+            self._read[kind, index] = self._graph.input()
         return self._read[kind, index]
 
     def _own_inputs(self, kind: str, row: int) -> tuple[Number, ...]:
         """Coordinates ("q") or speeds ("v") of a row of the tree."""
         own = self.structure.v_slice(row) if kind == "v" else self.structure.q_slice(row)
-        return tuple(self.read(kind, a) for a in range(own.start, own.stop))
+        return tuple(self._input(kind, a) for a in range(own.start, own.stop))
 
     def _inputs(self, kind: str, row: int, n: int) -> tuple[Number, ...]:
         if not row and self.structure.base is None:
             return AT_REST[kind]
-        return tuple(self.read(kind, n * row + c) for c in range(n))
+        return tuple(self._input(kind, n * row + c) for c in range(n))
 
-    def body_motion(self, row: int) -> tuple[Vector, Vector, Vector]:
+    def _motion(self, row: int) -> tuple[Vector, Vector, Vector]:
         velocity = self._inputs("velocity", row, 6)
         return self._inputs("G", row, 9), velocity[:3], velocity[3:]
 
-    def body_row(self, name: str) -> int:
+    def _body(self, name: str) -> int:
         if name == GROUND:
             return 0
         if name not in self.structure.body_number:
             raise ModelError(no_such("body", name, [GROUND, *self.structure.body_number], "bodies"))
         return self.structure.body_number[name] + 1
 
-    def joint_part(self, name: str) -> Any:
+    def _joint(self, name: str) -> Any:
         """A joint, or one coordinate of it by the name "joint.coordinate"."""
         number = self.structure.joint_number
         if name in number:
@@ -367,18 +367,18 @@ class Motion:
             every = self._coordinates(joint.joint, rate)
             return tuple(every[k] for k in (joint.a if rate else joint.k))
         if isinstance(joint, DrivenCoordinate):
-            return (self.evaluated(joint.law, self.t)[rate],)
+            return (self._evaluated(joint.law, self.t)[rate],)
         source = s.placed[s.joint_number[joint.follows.leader]] if joint.follows else joint
         if not source.nv:
             ratio, offset = (joint.follows.ratio, joint.follows.offset) if joint.follows else (1.0, 0.0)
-            laws = [self.evaluated(law, self.t) for law in source.type.laws(f"joint {source.name!r}").values()]
+            laws = [self._evaluated(law, self.t) for law in source.type.laws(f"joint {source.name!r}").values()]
             return tuple(ratio * law[rate] + (0.0 if rate else offset) for law in laws)
         if joint.follows:
             speeds, ratio = self._speeds(joint)
             leader = s.joint_number[joint.follows.leader] + 1
             if rate:
-                return tuple(ratio * self.read("v", a) for a in speeds)
-            return (ratio * self.read("q", int(s.q_first[leader])) + joint.follows.offset,)
+                return tuple(ratio * self._input("v", a) for a in speeds)
+            return (ratio * self._input("q", int(s.q_first[leader])) + joint.follows.offset,)
         return self._own_inputs("v" if rate else "q", s.joint_number[joint.name] + 1)
 
 

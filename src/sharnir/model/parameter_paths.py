@@ -119,7 +119,7 @@ def _of_joint(model: Model, k: int, joint: PlacedJoint) -> Iterator[tuple[str, M
     def changed(**changes: Any) -> None:
         for end, body in (("at", joint.parent), ("child_at", joint.child)):
             if end in changes:
-                model.check_place(f"joint {name!r}", body, changes[end])
+                model._check_place(f"joint {name!r}", body, changes[end])
         model._joints[k] = replace(joint, **changes)
 
     def put_type(new: Any) -> None:

@@ -92,7 +92,7 @@ class TracedConstraint:
 
     def _links(self, on: Motion) -> Iterator[tuple[tuple[str, int], list[Number]]]:
         """Bodies, then speeds, each with the derivatives of all rates; the base is prescribed, it is no link."""
-        wanted = set(needed(on.graph, self.rate))
+        wanted = set(needed(on._graph, self.rate))
         read = {key: x for key, x in on.inputs.items() if x.index in wanted}
         for body in sorted({index // WIDE for kind, index in read if kind == "velocity"} - {0}):
             columns = [self._slopes(read.get(("velocity", WIDE * body + c))) for c in range(WIDE)]
@@ -113,10 +113,10 @@ def row_of(block: Sequence[Number], k: int, rows: int) -> Sequence[Number]:
 def _drift(on: Motion) -> Iterator[tuple[Symbol, Number]]:
     """How the components of velocities change where nothing accelerates: they turn with the body. The base does accelerate."""
     for row in sorted({index // WIDE for kind, index in on.inputs if kind == "velocity"}):
-        _, u, w = on.body_motion(row)
+        _, u, w = on._motion(row)
         linear, angular = neg(cross(w, u)), ORIGIN
         if not row and on.structure.base is not None:
-            acceleration = on.evaluated(on.structure.base, on.t)[18:24]  # where a GIVEN motion has it
+            acceleration = on._evaluated(on.structure.base, on.t)[18:24]  # where a GIVEN motion has it
             linear, angular = add(linear, acceleration[:3]), acceleration[3:]
         yield from zip((*u, *w), (*linear, *angular), strict=True)
 

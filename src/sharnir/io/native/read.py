@@ -163,7 +163,7 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshF
             with at(end):
                 if isinstance(where, str):
                     where = place_on(where, body, model._frames, f"joint {name!r}")
-                model.check_place(f"joint {name!r}", body, where or HERE)
+                model._check_place(f"joint {name!r}", body, where or HERE)
         joint = joint if passive else _without_resistance(joint)
         model.add_joint(name, joint, place.parent, place.child, at=place.at, child_at=place.child_at, cut=place.cut)
 

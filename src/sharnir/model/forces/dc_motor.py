@@ -10,7 +10,7 @@ from ...trace.functions import maximum, minimum
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import FunctionOrElement, Label, Scalar
-from .force_element import JointForce, Numbers, value_of
+from .force_element import JointForce, Numbers, check_one_speed, value_of
 from .pid import PID, UNITS
 
 
@@ -56,7 +56,7 @@ class DCMotor(JointForce):
         return {"current": "A", **UNITS}
 
     def numbers(self, on: Motion) -> Numbers:
-        self.check_one_speed(on, "DC motor")
+        check_one_speed(self, on, "DC motor")
         constant = self.torque_constant if self.back_emf is None else self.back_emf
         return {**super().numbers(on), "back_emf": constant, "limit": self.limit}
 

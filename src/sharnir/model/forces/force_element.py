@@ -108,11 +108,6 @@ class JointForce(ForceElement):
 
     joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
 
-    def check_one_speed(self, on: Motion, what: str) -> None:
-        """Refuse a joint of more than one speed, or of none."""
-        if (n := on.speed_count(self.joint)) != 1:
-            raise ModelError(f"{what} of joint {self.joint!r}: it needs one speed, the joint has {n}")
-
 
 class UserForce(Force):
     """A plain Python function of one argument, `Motion`."""
@@ -128,6 +123,12 @@ def name_of(function: Any) -> str | None:
     """The name of a function as the name of the element made of it; a lambda has none."""
     name = getattr(function, "__name__", "<lambda>")
     return None if name == "<lambda>" else name
+
+
+def check_one_speed(force: JointForce, on: Motion, what: str) -> None:
+    """Refuse a joint of more than one speed, or of none."""
+    if (n := on.speed_count(force.joint)) != 1:
+        raise ModelError(f"{what} of joint {force.joint!r}: it needs one speed, the joint has {n}")
 
 
 def size_of(x: Sequence[Number]) -> Number:

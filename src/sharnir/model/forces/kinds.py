@@ -45,12 +45,12 @@ def signature(one: Alike, on: Motion, states: Mapping[str, str] = NO_STATES) -> 
     bodies, joints = one.bodies(), one.joints()
     if not one.alike or len(set(bodies)) < len(bodies) or len(set(joints)) < len(joints):
         return None
-    rows = [on.body_row(body) for body in bodies]
+    rows = [on._body(body) for body in bodies]
     if not on.structure.deformations.keys().isdisjoint(rows):
         return None  # how a place of a flexible body moves is its own
     joints_seen: list[Any] = [row == 0 for row in rows]
     for joint in joints:
-        found = _joint_signature(on.joint_part(joint), on)
+        found = _joint_signature(on._joint(joint), on)
         if found is None:
             return None
         joints_seen.append(found[0])

@@ -9,7 +9,7 @@ from ...trace.functions import maximum, minimum, tanh
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Flag, Function, Scalar
-from .force_element import JointForce, Numbers, value_of
+from .force_element import JointForce, Numbers, check_one_speed, value_of
 
 
 @element("motor")
@@ -35,7 +35,7 @@ class Motor(JointForce):
     )
 
     def numbers(self, on: Motion) -> Numbers:
-        self.check_one_speed(on, "motor")
+        check_one_speed(self, on, "motor")
         return {**super().numbers(on), "limit": self.limit if self.limit is not None else on.joint(self.joint).effort}
 
     def formula(self, on: Motion, n: Numbers) -> None:

@@ -11,7 +11,7 @@ from ...trace.functions import maximum, minimum, select
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Choice, Function, Label, Scalar
-from .force_element import JointForce, Numbers, value_of
+from .force_element import JointForce, Numbers, check_one_speed, value_of
 
 FADE = 0.01
 """Clamping: integration has faded out where the demand is this share of the limit beyond it."""
@@ -59,7 +59,7 @@ class PID(JointForce):
 
     def numbers_of(self, on: Motion, limit: float | None) -> dict[str, Any]:
         """Its numbers with the limit of whatever it drives, where it has none of its own."""
-        self.check_one_speed(on, "PID")
+        check_one_speed(self, on, "PID")
         limit, tracking = self.limit if self.limit is not None else limit, self.tracking
         if limit is not None and not is_zero(self.ki) and self.anti_windup == "back-calculation" and tracking is None:
             if is_zero(self.kp):

@@ -110,7 +110,7 @@ def rebuilt(form: Form, sizes: Sizes) -> Shape:
 def flow(on: Motion, outputs: Sequence[Number]) -> Iterator[tuple[Symbol, Number]]:
     """Every position that outputs depend on, and the time, with its rate; the rates may read more of the motion. Speeds have no
     rate here."""
-    wanted = set(needed(on.graph, outputs))
+    wanted = set(needed(on._graph, outputs))
     for (kind, index), x in list(on.inputs.items()):
         if x.index not in wanted:
             continue
@@ -120,7 +120,7 @@ def flow(on: Motion, outputs: Sequence[Number]) -> Iterator[tuple[Symbol, Number
             yield x, _coordinate_rate(on, index)
         elif kind in ("r", "G"):
             row, c = divmod(index, WIDTH[kind])
-            G, u, w = on.body_motion(row)
+            G, u, w = on._motion(row)
             if kind == "r":
                 yield x, mtv(G, u)[c]
             else:  # Ġ = −w̃ G, column by column
@@ -138,12 +138,12 @@ def _coordinate_rate(on: Motion, index: int) -> Number:
     j = s.joints
     m = int(s.motion_of[index])
     kind, first = int(j.kind[m]), int(j.q_at[m])
-    q = [on.read("q", k) for k in range(first, first + int(j.coordinates[m]))]
-    v = [on.read("v", k) for k in range(int(j.v_at[m]), int(j.v_at[m]) + int(j.axes[m]))]
+    q = [on._input("q", k) for k in range(first, first + int(j.coordinates[m]))]
+    v = [on._input("v", k) for k in range(int(j.v_at[m]), int(j.v_at[m]) + int(j.axes[m]))]
     c = index - first
     if kind == GIVEN:
         given = s.given[bisect_left(s.given, int(j.data_at[m]), key=lambda one: one[3])][0]
-        return on.evaluated(given, *q, *v, on.t)[24 + c]  # where the joint stage has them
+        return on._evaluated(given, *q, *v, on.t)[24 + c]  # where the joint stage has them
     rate = v if kind < BALL else [0.0] * len(q)
     if kind >= BALL:
         (ball_motion if kind == BALL else free_motion)(q, v, 0, 0, rate)

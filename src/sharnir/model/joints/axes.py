@@ -12,7 +12,7 @@ from ..element import element, element_field
 from ..pose import Axis, Pose, Rotation, unit_axis
 from ..values import AxisValue, Scalar
 from .closing_rows import Row, Z, across, angle_about, axis_sense, common_axis, no_shift, no_turn, turn_sense
-from .joint_type import ElementaryMotion, Joint, fixed
+from .joint_type import ElementaryMotion, Joint, fixed, traced_drives
 from .segments import Segment, one_coordinate
 
 Step = tuple[str, Axis, float, float]
@@ -27,7 +27,7 @@ class AxisJoint(Joint):
         raise NotImplementedError
 
     def motions(self, label: str) -> list[ElementaryMotion]:
-        drives = self.traced_drives(label)
+        drives = traced_drives(self, label)
         out: list[ElementaryMotion] = []
         aligned = Rotation.identity()  # the axes reached so far, z along the last axis
         for name, axis, turn, slide in self.steps(label):

@@ -49,7 +49,7 @@ def _of_the_parts(option: str) -> Any:
 
     def together(self: Compound) -> tuple[float, ...]:
         values: list[float] = []
-        for part, joint, _ in self.moved_parts():
+        for part, joint, _ in self.moved_joints():
             values += per_coordinate(getattr(joint, option), len(joint.v_names()), f"part {part!r}: {option}")
         return tuple(values)
 
@@ -59,7 +59,7 @@ def _of_the_parts(option: str) -> Any:
 def _rest(self: Compound) -> tuple[float, ...]:
     """One number per coordinate: where the springs of the parts are free."""
     values: list[float] = []
-    for part, joint, _ in self.moved_parts():
+    for part, joint, _ in self.moved_joints():
         unset = not hasattr(joint.rest, "__len__") and is_zero(joint.rest)
         values += per_coordinate(joint.neutral() if unset else joint.rest, len(joint.q_names()), f"part {part!r}: rest")
     return tuple(values)
@@ -68,7 +68,7 @@ def _rest(self: Compound) -> tuple[float, ...]:
 def _limits(self: Compound) -> list[tuple[float, float]] | None:
     """A pair per coordinate, infinite where a part has none."""
     pairs: list[tuple[float, float]] = []
-    for _, joint, _ in self.moved_parts():
+    for _, joint, _ in self.moved_joints():
         n = len(joint.q_names())
         own: Any = (-np.inf, np.inf) if joint.limits is None else joint.limits
         pairs += [(low, high) for low, high in own] if hasattr(own[0], "__len__") else [(own[0], own[1])] * n
@@ -126,45 +126,45 @@ class Compound(Joint):
         return tuple(full for name, (joint, _) in self.parts.items() for full in _names(name, joint, joint.speeds))
 
     def segments(self, label: str) -> list[Segment]:
-        return [run for name, joint, _ in self.moved_parts(label) for run in joint.segments(f"{label}, part {name!r}")]
+        return [run for name, joint, _ in self.moved_joints(label) for run in joint.segments(f"{label}, part {name!r}")]
 
     def driven_options(self, label: str) -> Iterator[tuple[str, dict[str, Number]]]:
-        for name, joint, _ in self.moved_parts(label):
+        for name, joint, _ in self.moved_joints(label):
             for own, options in joint.driven_options(f"{label}, part {name!r}"):
                 yield _names(name, joint, [own])[0], options
 
     def motions(self, label: str) -> list[ElementaryMotion]:
         out: list[ElementaryMotion] = []
-        for name, joint, where in self.moved_parts(label):
+        for name, joint, where in self.moved_joints(label):
             out += [*fixed(where), *joint.built(f"{label}, part {name!r}")]
         return out
 
     def q_names(self) -> tuple[str, ...]:
-        return tuple(full for name, joint, _ in self.moved_parts() for full in _names(name, joint, joint.q_names()))
+        return tuple(full for name, joint, _ in self.moved_joints() for full in _names(name, joint, joint.q_names()))
 
     def v_names(self) -> tuple[str, ...]:
-        return tuple(full for name, joint, _ in self.moved_parts() for full in _names(name, joint, joint.v_names()))
+        return tuple(full for name, joint, _ in self.moved_joints() for full in _names(name, joint, joint.v_names()))
 
     def neutral(self) -> tuple[float, ...]:
-        return tuple(x for _, joint, _ in self.moved_parts() for x in joint.neutral())
+        return tuple(x for _, joint, _ in self.moved_joints() for x in joint.neutral())
 
     def random(self, rng: np.random.Generator) -> list[float]:
-        return [x for _, joint, _ in self.moved_parts() for x in joint.random(rng)]
+        return [x for _, joint, _ in self.moved_joints() for x in joint.random(rng)]
 
     def quaternions(self) -> tuple[int, ...]:
         out, at = list[int](), 0
-        for _, joint, _ in self.moved_parts():
+        for _, joint, _ in self.moved_joints():
             out += [at + k for k in joint.quaternions()]
             at += len(joint.q_names())
         return tuple(out)
 
     @property
     def projects_onto_constraints(self) -> bool:
-        return any(joint.projects_onto_constraints for _, joint, _ in self.moved_parts())
+        return any(joint.projects_onto_constraints for _, joint, _ in self.moved_joints())
 
     def normalize(self, q: Sequence[Number], t: Number) -> list[Number]:
         out, at = list[Number](), 0
-        for _, joint, _ in self.moved_parts():
+        for _, joint, _ in self.moved_joints():
             n = len(joint.q_names())
             out += joint.normalize(q[at : at + n], t)
             at += n
@@ -182,10 +182,10 @@ class Compound(Joint):
     def released(self) -> Joint:
         out = self.driven(None)
         out.__dict__["driven_form"] = self
-        out.__dict__["parts"] = {name: (joint.released(), where) for name, joint, where in self.moved_parts()}
+        out.__dict__["parts"] = {name: (joint.released(), where) for name, joint, where in self.moved_joints()}
         return out
 
-    def moved_parts(self, label: str = "compound joint") -> Iterator[tuple[str, Joint, Pose]]:
+    def moved_joints(self, label: str = "compound joint") -> Iterator[tuple[str, Joint, Pose]]:
         """The parts, those that the compound drives replaced by driven copies."""
         drives = self.drives(label)
         for name, (joint, where) in self.parts.items():

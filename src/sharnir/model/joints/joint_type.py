@@ -119,7 +119,7 @@ class Joint(Element):
 
     def segments(self, label: str) -> list[Segment]:
         """All coordinates in order, with the laws of those that are driven."""
-        drives = self.traced_drives(label)
+        drives = traced_drives(self, label)
         return [one_coordinate("", drives.get(name)) for name in self.coordinates]
 
     def laws(self, label: str) -> dict[str, Expression]:
@@ -233,10 +233,6 @@ class Joint(Element):
             raise ModelError(f"{label}: motion must be a function of t or a mapping from coordinate names, got {self.motion!r}")
         return self.checked_drives(self.motion, self.coordinates, label)
 
-    def traced_drives(self, label: str) -> dict[str, Expression]:
-        """Driven coordinates and their laws, where each is driven by a function of its own."""
-        return {name: trace_drive(f, f"{label}: motion of {name!r}") for name, f in self.drives(label).items()}
-
     @staticmethod
     def checked_drives(motion: Mapping[str, Any], names: Iterable[str], label: str) -> dict[str, Callable[[Any], Any]]:
         for name, function in motion.items():
@@ -252,6 +248,11 @@ class Joint(Element):
 
     def __repr__(self) -> str:
         return super().__repr__() if self.is_described else f"{self.type_name}({', '.join(self.q_names()) or 'no freedom'})"
+
+
+def traced_drives(joint: Joint, label: str) -> dict[str, Expression]:
+    """Driven coordinates and their laws, where each is driven by a function of its own."""
+    return {name: trace_drive(f, f"{label}: motion of {name!r}") for name, f in joint.drives(label).items()}
 
 
 def fixed(placement: Pose) -> list[ElementaryMotion]:

@@ -60,12 +60,12 @@ class Plant(Motion):
     def _at(self, q: Values | None, v: Values | None) -> dict[str, Sequence[Number]]:
         s = self._model.structure
         at: dict[str, Sequence[Number]] = {
-            "q": [self.read("q", k) for k in range(s.nq)] if q is None else self._row(q, "q", s.nq),
-            "v": [self.read("v", k) for k in range(s.nv)] if v is None else self._row(v, "v", s.nv),
+            "q": [self._input("q", k) for k in range(s.nq)] if q is None else self._row(q, "q", s.nq),
+            "v": [self._input("v", k) for k in range(s.nv)] if v is None else self._row(v, "v", s.nv),
             "t": [self.t],
             "wrench": [0.0] * (6 * (s.nb + 1)),
         }
-        return at | ({"parameter": [self.graph.parameter(*x) for x in s.parameters.items()]} if s.parameters else {})
+        return at | ({"parameter": [self._graph.parameter(*x) for x in s.parameters.items()]} if s.parameters else {})
 
     def _row(self, values: Values, what: str, n: int) -> list[Number]:
         """One number for each coordinate ("q") or speed."""
