@@ -42,7 +42,7 @@ def memory() -> int:
 
 
 def beyond_memory(numbers: float) -> str:
-    """`640 GiB, of 32 GiB of memory` where so many floats do not fit into four fifths of it, else nothing."""
+    """`640 GiB, of 32 GiB of memory` where that many floats exceed four fifths of it, else nothing."""
     have = memory()
     if not have or 8 * numbers <= 0.8 * have:
         return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,6 +41,16 @@ def real_array(x: ArrayLike, what: str) -> FloatArray:
         raise StateError(f"{what}: expected numbers, got {brief(x)}") from None
 
 
+def integers(x: Any) -> IntArray:
+    """An array of integers, empty where there are none."""
+    return np.array(x, dtype=np.int64)
+
+
+def starts(lengths: Any) -> IntArray:
+    """First indices of consecutive runs of these lengths, and the end of the last."""
+    return np.concatenate([[0], np.cumsum(integers(lengths))]).astype(np.int64)
+
+
 def truth(x: object, what: str) -> bool:
     """A yes or no; an array is neither."""
     if isinstance(x, (bool, np.bool_)) or (isinstance(x, int) and x in (0, 1)):
@@ -49,7 +59,7 @@ def truth(x: object, what: str) -> bool:
 
 
 def random_generator(seed: object) -> np.random.Generator:
-    """A generator as it is, or a new one: of a whole number, or of none."""
+    """A generator as it is, or a new one with a seed, which may be None."""
     if isinstance(seed, np.random.Generator):
         return seed
     if seed is not None and (isinstance(seed, (bool, np.timedelta64)) or not isinstance(seed, (int, np.integer)) or seed < 0):

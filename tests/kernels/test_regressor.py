@@ -10,7 +10,7 @@ from test_coupled import gripper
 
 import sharnir as sh
 from pinocchio_models import random_pair
-from sharnir.model.revaluing import revalued
+from sharnir.model.copying import revalued
 from states import assert_close, error, interpreted, random_mass, random_state
 
 OURS = ("mass", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")

@@ -118,7 +118,7 @@ MODELS = [*(sh.samples.all_joints(seed) for seed in range(6)), *(of_many_kinds(s
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: m.name)
 def test_all_joints_at_once_are_the_joints_one_by_one(model):
     s = model.freeze()
-    base = [] if model._base is None else [ElementaryMotion(GIVEN, given=model._base)]
+    base = [] if model.structure.base is None else [ElementaryMotion(GIVEN, given=model.structure.base)]
     start, first, q_first, v_first, columns = rows_one_by_one(s, base)
     j = s.joints
     for found, wanted in ((j.start, start), (s.first, first), (s.q_first, q_first), (s.v_first, v_first)):
@@ -201,7 +201,7 @@ def pushed(n):
     """A force on every joint, by the name of its speed; adding them must not look through all joints."""
     m = sh.samples.chain(n, dof=2)
     for i in range(1, n + 1):
-        m._label(sh.Motor(f"joint{i}.first", lambda t: 0.0), f"m{i}", "force", {})
+        m._added(sh.Motor(f"joint{i}.first", lambda t: 0.0), f"m{i}", "force", sh.Force, sh.Force, {})
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model.body import Body
+from ..model.copying import MassValues, revalued
 from ..model.forces import JointFriction
 from ..model.model import Model
-from ..model.revaluing import MassValues, revalued
 from ..reporting.formats import figures, plural
 from ..reporting.table import Table
 from ..solvers.regressor import OF_A_BODY, OF_AN_AXIS

@@ -50,7 +50,7 @@ class ForceSlopes:
         for n, motion in enumerate(flat.tolist()):
             values: list[Any] = []
             for group, _, _ in self.slopes:
-                push = group.shape.pushes
+                push = group.shape.expression("push")
                 for reads, numbers in zip(group.reads.tolist(), group.numbers.tolist(), strict=True):
                     values += push(*[motion[place] for place in reads], *numbers)
             out[n] = values

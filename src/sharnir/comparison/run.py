@@ -12,7 +12,7 @@ from ..backends.compiled_programs import LIMIT
 from ..dynamics import Dynamics
 from ..errors import AccuracyWarning, MethodError, ModelError, SingularError, brief, known, unknown
 from ..machine import machine
-from ..model.garbage import no_collection
+from ..model.large_models import no_collection
 from ..model.model import Model
 from ..model.references import is_name_in, listed_names
 from ..programs.methods import METHODS

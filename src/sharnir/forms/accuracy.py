@@ -1,4 +1,4 @@
-"""What rounding may take from accelerations where masses differ much, by what a method subtracts: estimated once per model.
+"""Estimated rounding errors of accelerations where masses differ much, by what a method subtracts; once per model.
 
 Digits are lost where large numbers nearly cancel. docs/theory/conditioning.md derives the ratios and compares with 60 digits.
 """

@@ -24,11 +24,6 @@ def orthogonal_by_blocks(A: np.ndarray) -> np.ndarray:
     return Z
 
 
-def tangent_by_blocks(Z: np.ndarray) -> np.ndarray:
-    """A (6×n) from Z: the relation between the two is symmetric."""
-    return orthogonal_by_blocks(Z)
-
-
 def _independent(x: np.ndarray, n: int) -> np.ndarray:
     """Which n columns of x are the most independent, in order."""
     from scipy.linalg import qr

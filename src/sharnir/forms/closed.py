@@ -15,9 +15,9 @@ from .linear import solve
 from .matrices import Matrices
 
 RANK = 1e-11
-"""Of rows scaled to one length: what may be left of a row that depends on others."""
+"""Largest remainder of a row that depends on others, of rows scaled to one length."""
 RANK_OF_SQUARE = 3e-7
-"""The same where rows enter squared, JM⁻¹Jᵀ: what is left of a row must be more than rounding of the squares."""
+"""The same where rows enter squared, JM⁻¹Jᵀ: the remainder must exceed the rounding of the squares."""
 
 
 def lagrange2(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -44,7 +44,7 @@ def extended(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.n
 
 
 def lagrange1(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """In absolute coordinates: multipliers of the joints' own rows Zᵀ(Sv̇ − w*) = 0 and of K v̇ = −γ + JA⁺w*, K = JA⁺S."""
+    """Absolute coordinates: multipliers of the joints' own rows Zᵀ(Sv̇ − w*) = 0 and of K v̇ = −γ + JA⁺w*, K = JA⁺S."""
     J, gamma = rows
     m.needs_axes("lagrange1")
     lift = np.linalg.pinv(dense(m.A))
@@ -97,7 +97,7 @@ def partition(J: np.ndarray, zero: float = 1e-9) -> tuple[list[int], list[int], 
 
 
 def independent_rows(J: np.ndarray, zero: float = RANK) -> list[int]:
-    """As many rows as the rank of J, rows of any length counted alike. J alone decides: no mass does."""
+    """As many independent rows as the rank of J, rows of any length counted alike. J alone decides, not masses."""
     length = np.abs(J).max(axis=1, initial=0.0)[:, None]
     return sorted(partition(np.divide(J, length, where=length > 0.0, out=np.zeros_like(J)), zero)[2])
 

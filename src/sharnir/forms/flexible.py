@@ -16,7 +16,7 @@ from .blocks import skew
 
 
 class DeformedBody(NamedTuple):
-    """What a deformation adds to the body it belongs to."""
+    """Contributions of a deformation to the matrices and forces of its body."""
 
     M: np.ndarray
     """(6, 6): mass matrix less that of the undeformed body."""
@@ -67,7 +67,7 @@ def _affine(weights: np.ndarray, x: np.ndarray, gamma: np.ndarray) -> np.ndarray
 
 
 def _by_integrals(d: Deformation, e: np.ndarray, rates: np.ndarray, omega: np.ndarray) -> DeformedBody:
-    """Where the points are not known, and displacements are linear in e: Newton's, Euler's and Lagrange's equations of
+    """The same where points are not known and displacements are linear in e: Newton's, Euler's and Lagrange's equations of
     p = mv + ω×h + P_l ė and L = h×v + Jω + P_a ė, whose blocks are polynomials of e."""
 
     def blocks(e: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

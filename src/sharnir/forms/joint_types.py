@@ -9,8 +9,7 @@ from ..errors import MethodError
 from ..model.joints import Ball, Compound, ConstraintJoint, CustomJoint, Free, Joint, Weld
 from ..model.joints.axes import AxisJoint
 from ..model.joints.elastic import Elastic
-from ..model.joints.joint_type import ElementaryMotion
-from ..model.joints.segments import trace_drive
+from ..model.joints.joint_type import ElementaryMotion, traced_drives
 from ..model.pose import Pose, unit_axis
 from ..trace import Expression
 from .motions import ConstraintMotion, ElasticMotion, PlaceMotion, PoseMotion, QuaternionMotion
@@ -26,20 +25,19 @@ class AxisMotion(NamedTuple):
 
 
 General = QuaternionMotion | PoseMotion | ConstraintMotion | ElasticMotion | PlaceMotion
-Part = Pose | AxisMotion | General
+MotionPart = Pose | AxisMotion | General
 
 
-def parts(joint: Joint, label: str) -> Iterator[Part]:
+def parts(joint: Joint, label: str) -> Iterator[MotionPart]:
     """The motions of a joint type from the carrier outward, as the type defines them."""
     if isinstance(joint, Compound):
-        for name, part, where in joint._moved(label):
+        for name, part, where in joint.moved_joints(label):
             yield from ([] if where.is_identity else [where])
             yield from parts(part, f"{label}, part {name!r}")
     elif isinstance(joint, AxisJoint):
-        drives = joint.drives(label)
+        drives = traced_drives(joint, label)
         for name, axis, turn, slide in joint.steps(label):
-            drive = trace_drive(drives[name], f"{label}: motion of {name!r}") if name in drives else None
-            yield AxisMotion(unit_axis(axis, label), turn, slide, drive)
+            yield AxisMotion(unit_axis(axis, label), turn, slide, drives.get(name))
     elif isinstance(joint, (Ball, Free)) and joint.motion is None:
         yield QuaternionMotion(len(joint.coordinates))
     elif isinstance(joint, (Ball, Free, CustomJoint)):
@@ -54,14 +52,14 @@ def parts(joint: Joint, label: str) -> Iterator[Part]:
         yield from (_elementary(motion, label) for motion in joint.built(label))
 
 
-def with_parameters(part: Part, values: Mapping[str, float]) -> Part:
+def with_parameters(part: MotionPart, values: Mapping[str, float]) -> MotionPart:
     """A motion whose functions have these values of the model's parameters."""
     if isinstance(part, AxisMotion) and part.drive is not None:
         return part._replace(drive=part.drive.with_defaults(values))
     return part.with_parameters(values) if isinstance(part, PoseMotion) else part
 
 
-def _elementary(motion: ElementaryMotion, label: str) -> Part:
+def _elementary(motion: ElementaryMotion, label: str) -> MotionPart:
     if motion.placement is not None:
         return motion.placement
     if motion.given is not None and motion.nq == motion.nv:

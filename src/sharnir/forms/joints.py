@@ -16,13 +16,13 @@ from ..model.model import Model, PlacedJoint
 from ..model.pose import Pose
 from ..model.structure import Structure
 from .jets import carried_by, carried_on, column, identities, inverse, inverse_column, inverse_jet, jet, product, vee
-from .joint_types import AxisMotion, General, Part, parts, with_parameters
+from .joint_types import AxisMotion, General, MotionPart, parts, with_parameters
 from .motions import PlaceMotion, PoseMotion, about_axes, matrix_of
 
 
 @dataclass(frozen=True)
 class JointMotions:
-    """What the forms know about joints. Row 0 is the base in the world."""
+    """Kinematic quantities of all joints in one state. Row 0 is the base in the world."""
 
     rho: np.ndarray
     G: np.ndarray
@@ -67,20 +67,20 @@ class JointMatrices:
         self._n, self._na, self._nq, self._nv = s.nb + 1, s.na, s.nq, s.nv
         self._owner = np.repeat(np.arange(self._n), np.diff(s.first))
         self._level = np.zeros(s.na, dtype=int)
-        """Of every axis, which motion of its joint it belongs to."""
+        """For every axis, the number of its motion within the joint."""
         self._levels: list[list[tuple[int, int]]] = []
         """(joint, number of the motion) of all joints that have a first, a second … motion."""
         self._placements: list[tuple[int, np.ndarray]] = []
         self._general: list[_GeneralPart] = []
         self._axis_parts: list[_AxisPart] = []
         self._count = 0
-        self._parts_of_type: dict[int, list[Part]] = {}
+        self._parts_of_type: dict[int, list[MotionPart]] = {}
         for i, joint in enumerate(s.placed, start=1):
             self._list_joint(s, i, joint)
-        if model._base is not None:
+        if s.base is not None:
             self._levels = self._levels or [[]]
             self._levels[0].append((0, self._count))
-            base = PoseMotion(model._base).with_parameters(self._parameters)
+            base = PoseMotion(s.base).with_parameters(self._parameters)
             self._general.append(_GeneralPart(self._count, base, slice(0), slice(0), slice(0)))
             self._count += 1
         self._at = np.array([np.eye(4), *(matrix_of(j.at) for j in s.placed)])
@@ -114,7 +114,7 @@ class JointMatrices:
         return N
 
     # --- listing the motions ----------------------------------------------------------------------------------------------
-    def _parts(self, joint: PlacedJoint) -> list[Part]:
+    def _parts(self, joint: PlacedJoint) -> list[MotionPart]:
         key = id(joint.type)
         if key not in self._parts_of_type:
             found = parts(joint.type, f"joint {joint.name!r}")
@@ -137,9 +137,9 @@ class JointMatrices:
                 self._placements.append((self._count, matrix_of(part)))
             elif isinstance(part, PlaceMotion):
                 assert held is not None
-                row, axes = held.row, part.nv
-                of_q, of_v = (slice(int(x[row]), int(x[row + 1])) for x in (s.q_first, s.v_first))
-                self._general.append(_GeneralPart(self._count, part, of_q, of_v, slice(axis_at, axis_at + axes)))
+                axes = part.nv
+                places = s.q_slice(held.row), s.v_slice(held.row), slice(axis_at, axis_at + axes)
+                self._general.append(_GeneralPart(self._count, part, *places))
             elif isinstance(part, AxisMotion) and joint.follows is not None and part.drive is None:
                 axes = self._list_follower(s, joint, part, axis_at)
             elif isinstance(part, AxisMotion):

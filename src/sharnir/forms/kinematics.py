@@ -242,7 +242,7 @@ class Kinematics:
 
     # --- sets of the graph ------------------------------------------------------------------------------------------------
     def axes(self, i: int) -> slice:
-        """Where the speeds of joint i stand in v."""
+        """The axes of joint i among those of all joints."""
         return slice(self.structure.first[i + 1], self.structure.first[i + 2])
 
     def path(self, i: int) -> list[int]:

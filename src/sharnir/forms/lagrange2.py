@@ -21,7 +21,8 @@ def solve_composite(m: Matrices, tau: np.ndarray) -> Solution:
     if m.deformed:
         carried = m.A.T @ np.array([m.inward(column) for column in dense(m.P).T]).T
         inertia = inertia + carried + carried.T
-    return _solve(m, inertia, tau + m.A.T @ composite_forces(m) - m.P.T @ m.psi)
+    gathered = m.inward(m.F - m.M @ m.psi)  # Q*_i = F_i − M_iψ_i + Σ C_lᵀQ*_l over the children l (D2)
+    return _solve(m, inertia, tau + m.A.T @ gathered - m.P.T @ m.psi)
 
 
 def composite_inertia(m: Matrices, masses: list[np.ndarray], D: np.ndarray) -> np.ndarray:
@@ -40,15 +41,6 @@ def composite_inertia(m: Matrices, masses: list[np.ndarray], D: np.ndarray) -> n
             out[m.axes(i), m.axes(j)] = out[m.axes(j), m.axes(i)].T
             X, j = m.C[j].T @ X, m.k[j]
     return m.folded(out) + D
-
-
-def composite_forces(m: Matrices) -> np.ndarray:
-    """Q*_i = F_i − M_iψ_i + Σ C_lᵀQ*_l over the children l (6N)."""
-    star = (m.F - m.M @ m.psi).reshape(-1, 6)
-    for i in range(m.N - 1, -1, -1):
-        if m.k[i] >= 0:
-            star[m.k[i]] += m.C[i].T @ star[i]  # (D2)
-    return star.ravel()
 
 
 def _solve(m: Matrices, M_r: np.ndarray, right: np.ndarray) -> Solution:

@@ -16,9 +16,9 @@ from .lagrange2 import composite_inertia
 from .matrices import Matrices
 
 POINT = 1e-20
-"""m²: radius of gyration squared below which the inertia of a body is what rounding left of a point mass, as of iCub's head."""
+"""m²: radius of gyration squared below which the inertia of a body is rounding of a point mass, as of iCub's head."""
 NOTHING = 1e-13
-"""Of the inertia a joint carries: what is left of it by rounding where the joint moves none of it."""
+"""Share of the inertia a joint carries that rounding leaves where the joint moves none of it."""
 
 
 def check_inertia(m: Matrices) -> None:
@@ -41,7 +41,7 @@ def unit_mass_matrix(body: Body) -> np.ndarray:
 
 
 def _check_joints(m: Matrices, masses: list[np.ndarray]) -> None:
-    """By elimination from the leaves inward, as (D3) does it."""
+    """Check by elimination from the leaves inward, as in (D3)."""
     carried, U = [float(np.trace(M)) for M in masses], [np.zeros((0, 0))] * m.N
     axes, rotors, C, carriers = m.A_blocks, m.rotor_blocks, m.C, m.k
     for i in range(m.N - 1, -1, -1):
@@ -61,7 +61,7 @@ def _check_joints(m: Matrices, masses: list[np.ndarray]) -> None:
 
 
 def _without_mass(m: Matrices, i: int, way: np.ndarray, MA: list[np.ndarray], U: list[np.ndarray]) -> str:
-    """Words for joint i that moves in one way without moving a mass: alone, or because joints further out undo what it does."""
+    """Words for joint i that moves in one way without moving a mass: alone, or because joints further out undo its motion."""
     v, moving = {i: m.A_blocks[i] @ way}, [i]
     for j in range(i + 1, m.N):
         k = m.k[j]
@@ -98,7 +98,7 @@ def _indefinite(m: Matrices) -> str:
 
 
 def _check_coupled(m: Matrices, masses: list[np.ndarray]) -> None:
-    """The same where joints share speeds: by the least eigenvalue of the whole inertia matrix."""
+    """Check where joints share speeds: by the least eigenvalue of the whole inertia matrix."""
     moved = m.rotors > 0.0
     for i in m.deformed:
         moved[m.elastic(i)] = True  # a deformation moves the mass of its body

@@ -11,9 +11,8 @@ import numpy as np
 from ..model.model import Model
 from ..model.states import check_model, check_wrenches
 from ..types import truth
-from .blocks import Matrix, assembled, block_diagonal, dense, skew
+from .blocks import Matrix, assembled, block_diagonal, dense, skew, transfer
 from .flexible import DeformedBody, deformed_body
-from .graph import incidence, structure_matrix
 from .kinematics import Kinematics
 
 
@@ -59,7 +58,7 @@ class Matrices(Kinematics):
     # --- forces -----------------------------------------------------------------------------------------------------------
     @cached_property
     def _forces(self) -> tuple[np.ndarray, np.ndarray]:
-        """What the model's own forces do to bodies (N×6) and to joints (n)."""
+        """Loads of the model's own forces on bodies (N×6) and joints (n)."""
         if not self.structure.forces:
             return np.zeros((self.N, 6)), np.zeros(self.n)
         wrenches, load = self.structure.forces.dense(self.motion, self.N + 1, self.n)
@@ -67,7 +66,7 @@ class Matrices(Kinematics):
 
     @property
     def motion(self) -> dict[str, np.ndarray]:
-        """What forces and constraints read: time, coordinates, speeds, poses and velocities; row 0 is the base."""
+        """Quantities that forces and constraints read: time, coordinates, speeds, poses and velocities; row 0 is the base."""
         R, r = self.poses
         return {
             "t": np.array([self.t]), "q": self.q, "v": self.v_q,
@@ -83,7 +82,7 @@ class Matrices(Kinematics):
 
     @property
     def load(self) -> np.ndarray:
-        """Joint forces of the model's own force elements, and what motion and weight do to elastic coordinates (n)."""
+        """Joint forces of the model's own force elements, and loads of motion and weight on elastic coordinates (n)."""
         out = self._forces[1].copy()
         for i, body in self.deformed.items():
             weight = self.poses[0][i].T @ self.structure.gravity
@@ -98,17 +97,16 @@ class Matrices(Kinematics):
     # --- flexible bodies --------------------------------------------------------------------------------------------------
     @cached_property
     def deformed(self) -> dict[int, DeformedBody]:
-        """What the deformations of flexible bodies add to them, by the index of the deformation."""
+        """Contributions of deformations to their flexible bodies, by the index of the deformation."""
         s, out = self.structure, {}
         for d in s.deformations.values():
-            q, v = (slice(int(x[d.row]), int(x[d.row + 1])) for x in (s.q_first, s.v_first))
-            out[d.row - 1] = deformed_body(d, self.q[q], self.v_q[v], self.v.reshape(-1, 6)[d.row - 1, 3:])
+            e, rates = self.q[s.q_slice(d.row)], self.v_q[s.v_slice(d.row)]
+            out[d.row - 1] = deformed_body(d, e, rates, self.v.reshape(-1, 6)[d.row - 1, 3:])
         return out
 
     def elastic(self, i: int) -> slice:
-        """Where the elastic speeds of deformation i stand in v."""
-        s = self.structure
-        return slice(int(s.v_first[i + 1]), int(s.v_first[i + 2]))
+        """The elastic speeds of deformation i among those in v."""
+        return self.structure.v_slice(i + 1)
 
     @cached_property
     def P(self) -> Matrix:
@@ -136,13 +134,36 @@ class Matrices(Kinematics):
     # --- the graph --------------------------------------------------------------------------------------------------------
     @cached_property
     def S_graph(self) -> Matrix:
-        """S (6m×6N) of the whole graph, a row of blocks per joint, closing joints last. [B] §2"""
-        return structure_matrix(self)
+        """S (6m×6N) of the whole graph, closing joints last: row j has E at the joint's body and −C_j at its carrier. [B] §2
+
+        Square exactly where the graph is a tree.
+        """
+        blocks, (R, r) = self._S_blocks(), self.poses
+        for row, (carrier, body) in enumerate(self._closing_ends, start=self.N):
+            blocks.append((row, body, np.eye(6)))
+            if carrier >= 0:
+                blocks.append((row, carrier, -transfer(R[body].T @ R[carrier], R[carrier].T @ (r[body] - r[carrier]))))
+        return assembled(blocks, [6] * (self.N + len(self._closing_ends)), [6] * self.N, self.sparse)
 
     @property
     def incidence(self) -> np.ndarray:
-        """I (N+1 × m): incidence matrix of the graph, closing joints last. [B] §1"""
-        return incidence(self)
+        """I (N+1 × m): −1 where joint j leaves its carrier, +1 where it enters its body.
+
+        Row 0 is the base; columns are the joints of the tree, then the closing ones. [B] §1 counts the other way round
+        (see the errata); with this sign S_ji = I_ij E at the body and −C_j at the carrier.
+        """
+        ends = [*((k, j) for j, k in enumerate(self.k)), *self._closing_ends]
+        out = np.zeros((self.N + 1, len(ends)), dtype=int)
+        for j, (carrier, body) in enumerate(ends):
+            out[carrier + 1, j], out[body + 1, j] = -1, 1
+        return out
+
+    @cached_property
+    def _closing_ends(self) -> list[tuple[int, int]]:
+        """Carrier and body of every closing joint, as the user named them; the base (−1) is always the carrier."""
+        number = self.structure.body_number
+        ends = [(number.get(joint.parent, -1), number.get(joint.child, -1)) for joint in self.closing_joints]
+        return [(parent, child) if child >= 0 else (child, parent) for parent, child in ends]
 
     # --- dynamics ---------------------------------------------------------------------------------------------------------
     @cached_property
@@ -207,7 +228,7 @@ class Matrices(Kinematics):
         return self.B.T @ (self.F - self.M @ self.psi) - self.P.T @ self.psi
 
     def inertial_forces(self, vdot: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        """Mv̇ + Pq̈ − F (6N): what the joints must provide."""
+        """Mv̇ + Pq̈ − F (6N): the forces that the joints must provide."""
         out: np.ndarray = self.M @ vdot.ravel() + self.P @ qdd - self.F
         return out
 

@@ -77,7 +77,7 @@ class QuaternionMotion:
         return H
 
     def moved(self, q: np.ndarray, V: np.ndarray, V_rate: np.ndarray, A: np.ndarray, A_rate: np.ndarray) -> Evaluated:
-        """With velocity V and its rate, and the columns A (nv, 6) with theirs, all in moved axes.                      (J8)"""
+        """The motion with velocity V, columns A (nv, 6), and the rates of both, all in moved axes.                      (J8)"""
         H, Q, where = self.matrix(q), q[-4:], slice(0, self.nq - 4)
 
         def rates(twist: np.ndarray) -> np.ndarray:
@@ -137,7 +137,7 @@ class ElasticMotion:
 
 
 class PlaceMotion:
-    """From the frame of a flexible body to a place of it, or back: y = x + Φe + ½Γee, turned by Cayley's vector ½Ψe."""
+    """Motion from the frame of a flexible body to a place of it or back: y = x + Φe + ½Γee, turned by Cayley's vector ½Ψe."""
 
     def __init__(self, shapes: Shapes, at: Pose, inverse: bool) -> None:
         phi, psi, gamma = shapes.at(at.position)

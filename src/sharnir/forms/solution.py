@@ -1,4 +1,4 @@
-"""What a form of the equations of motion gives back."""
+"""The solution of a form of the equations of motion."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def _ours(model: Model) -> Iterator[Ours]:
             continue
         yield Ours(joint.name, joint.type, q, v, drive=drive)
         at, of = q.start, v.start
-        for part, kind in joint.type.moved_joints() if isinstance(joint.type, Compound) else ():
+        for part, kind, _ in joint.type.moved_joints() if isinstance(joint.type, Compound) else ():
             n, nv = len(kind.q_names()), len(kind.v_names())
             drive = next((m.drive for m in kind.built(f"part {part!r}") if m.drive is not None), None)
             yield Ours(part, kind, slice(at, at + n), slice(of, of + nv), drive=drive)

@@ -29,7 +29,7 @@ def urdf_text(model: Model, folder: Path) -> str:
 def _refuse(model: Model) -> None:
     if model._bodies and model.closing_joints:
         raise FormatError(f"joint {model.closing_joints[0].name!r} closes a loop; URDF has trees only. Save as .yaml")
-    if model._base is not None:
+    if model.base_motion is not None:
         raise FormatError(f"model {model.name!r}: its base moves; URDF cannot express that. Save as .yaml")
     if tuple(model.gravity) != STANDARD_GRAVITY:
         raise FormatError(

@@ -1,1 +1,1 @@
-"""What the user builds: bodies, joints, frames, and the graph they make."""
+"""Models as users build them: bodies, joints, frames, and the graph they make."""

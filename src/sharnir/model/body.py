@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..errors import NOT_A_NUMBER, ModelError, brief, known
 from ..trace import Number, Symbol, has_parameters
 from ..types import FloatArray, Vector, real_array, truth
-from .frozen import fast_constructor
+from .large_models import fast_constructor
 from .pose import three_floats, vector3
 from .shapes import Shape
 from .substitution import formulas_in, substituted
@@ -116,12 +116,12 @@ def make_flexible(name: str, flexible: Any, given: Mapping[str, Any]) -> tuple[B
 
 
 def deformation_name(body: str) -> str:
-    """Of the row of the tree, and of the joint, that the elastic coordinates of a flexible body belong to."""
+    """Name of the row of the tree, and of the joint, that hold the elastic coordinates of a flexible body."""
     return f"{body} elastic"
 
 
 def _is_plain(x: Any) -> bool:
-    """Whether a number, or numbers, do not depend on parameters: quick for the usual ones, large models have millions."""
+    """Whether a number, or numbers, do not depend on parameters: fast for plain floats, large models have millions."""
     return x is None or type(x) is float or three_floats(x) or not has_parameters(x if isinstance(x, Symbol) else listed(x))
 
 
@@ -138,7 +138,7 @@ def _is_parametric(shape: Any) -> bool:
 def _parametric_body(
     name: str, mass: Any, com: Any, inertia: Any, shape: Shape | None, density: Any, check_inertia: bool, label: str
 ) -> Body:
-    """A body whose numbers depend on parameters: what it is at their present values must be possible."""
+    """A body whose numbers depend on parameters; it must be valid at their present values."""
     if isinstance(inertia, np.ndarray):
         inertia = inertia.tolist()
     m, c, J, solid, filled = (substituted(x, None) for x in (mass, com, inertia, shape, density))
@@ -220,8 +220,8 @@ def principal_moments(inertia: Sequence[float]) -> list[float]:
 
 
 def inertia_fault(body: Body) -> str | None:
-    """What is wrong with the principal moments of a body, as the end of a sentence about its inertia. They are integrals of
-    squared distances: none is negative, none larger than the sum of the other two."""
+    """Fault of the principal moments of a body, as the end of a sentence about its inertia; None if valid. They are integrals
+    of squared distances: none is negative, none larger than the sum of the other two."""
     xx, yy, zz, xy, xz, yz = body.inertia
     if xy == xz == yz == 0.0 and xx + yy >= zz and yy + zz >= xx and zz + xx >= yy:  # two of these: none is negative
         return None

@@ -1,26 +1,30 @@
-"""Copies of a model that share nothing with it that can change."""
+"""Copies of a model that share nothing with it that can change: equal ones, with other shapes, with other masses and options."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from .body import make_body
 from .constraints import Constraint
 from .forces import Force
-from .garbage import no_collection
-from .joints import Joint
+from .joints import Compound, Joint
 from .joints.elastic import Elastic
+from .large_models import no_collection
 from .placed_joint import PlacedJoint, new_placed_joint
 
 if TYPE_CHECKING:
     from .flexible import Flexible
     from .model import Model
 
-Part = TypeVar("Part", Joint, Force, Constraint)
+Copied = TypeVar("Copied", Joint, Force, Constraint)
+
+MassValues = tuple[float, Sequence[float], Sequence[float]]
+"""Mass, centre of mass, inertia about it (xx yy zz xy xz yz)."""
 
 CONTAINERS = (dict, list, set, tuple, np.ndarray)
 
@@ -29,11 +33,10 @@ CONTAINERS = (dict, list, set, tuple, np.ndarray)
 def copied_model(model: Model) -> Model:
     out = object.__new__(type(model))
     out.__setstate__(model.__getstate__())
-    own = ("_bodies", "_body_names", "_deformations", "_joint_names", "_frames", "_parameters", "_states", "_state_values")
-    for name in (*own, "visuals", "fixed_joints"):
+    own = ("_bodies", "_body_names", "_deformations", "_joint_names", "_joined", "_frames", "_parameters", "_states")
+    for name in (*own, "_state_values", "visuals", "fixed_joints"):
         setattr(out, name, getattr(model, name).copy())
     out._joints = copied_joints(model._joints)
-    out._joined = {ends: out._joints[model._joint_names[joint.name]] for ends, joint in model._joined.items()}
     out._forces = {name: copied_part(force) for name, force in model._forces.items()}
     out._constraints = {name: copied_part(constraint) for name, constraint in model._constraints.items()}
     out.keyframes = {name: q.copy() for name, q in model.keyframes.items()}
@@ -54,7 +57,43 @@ def with_flexible(model: Model, bodies: Mapping[str, Flexible]) -> Model:
     return out
 
 
-def copied_part(part: Part) -> Part:
+def revalued(
+    model: Model,
+    bodies: Mapping[str, MassValues],
+    joints: Mapping[str, Mapping[str, Sequence[float]]],
+    check_inertia: bool = True,
+) -> Model:
+    """A copy with other numbers. `bodies` by name; `joints`: {joint: {option: a number for each of its speeds}}."""
+    out = model.without_parameters() if model.parameters else model.copy()
+    for k, body in enumerate(out._bodies):
+        if body.name in bodies:
+            mass, com, inertia = bodies[body.name]
+            out._bodies[k] = make_body(body.name, mass, list(com), list(inertia), None, None, check_inertia)
+    for k, placed in enumerate(out._joints):
+        if placed.name in joints:
+            out._joints[k] = replace(placed, type=_with_options(placed.type, joints[placed.name]))
+    return out
+
+
+def _with_options(joint: Joint, options: Mapping[str, Sequence[float]]) -> Joint:
+    """A copy of a joint; options of a compound belong to its parts, in their order."""
+    out = copy(joint)
+    if isinstance(joint, Compound):
+        parts, at = dict(joint.parts), 0
+        for name, driven, _ in joint.moved_joints():
+            n, (part, where) = len(driven.v_names()), parts[name]
+            if n:
+                parts[name] = (_with_options(part, {option: values[at : at + n] for option, values in options.items()}), where)
+            at += n
+        out.__dict__["parts"] = parts
+        return out
+    for option, values in options.items():
+        value: Any = float(values[0]) if len(values) == 1 else tuple(float(x) for x in values)
+        out.__dict__[option] = value
+    return out
+
+
+def copied_part(part: Copied) -> Copied:
     """A joint, force or constraint with containers of its own; the same one if it cannot change. Functions and other objects are
     shared; so are the motions that a joint has built, a list that is replaced and never changed."""
     own = {name: deepcopy(x) for name, x in vars(part).items() if isinstance(x, CONTAINERS) and name != "_built"}
@@ -68,7 +107,7 @@ def copied_part(part: Part) -> Part:
 
 
 def copied_joints(joints: Iterable[PlacedJoint]) -> list[PlacedJoint]:
-    """Joints that shared a type share its copy."""
+    """Copies of joints; those that shared a type share its copy."""
     types: dict[int, Joint] = {}
     out = []
     for j in joints:

@@ -22,7 +22,7 @@ from .loop_cuts import IDLE
 from .placed_joint import PlacedJoint, by_type
 from .pose import Pose
 from .references import is_name_in, pair
-from .topology import Tree, path
+from .topology import SpanningTree, path
 from .values import check_name
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 # --- whether a joint moves mass in all its freedoms where one body is all that it carries: a hinge through a point mass does not
 NOTHING = 1e-12
-"""An inertia, relative to the largest that the joint might have with such a body."""
+"""Inertia that counts as none, relative to the largest that the joint might have with such a body."""
 
 
 def idle_ends(bodies: Sequence[Body], joints: Sequence[PlacedJoint]) -> list[tuple[bool, bool]]:
-    """Of every joint: whether some motion of it moves nothing where its parent, or its child, is all that it carries. At neutral
+    """For every joint, whether some motion of it moves nothing where its parent, or its child, is all it carries. At neutral
     coordinates; what depends on parameters, and joints of the user's own, are taken to move mass. Empty where none is idle."""
     found: dict[object, bool] = {}  # large models have many equal bodies and joints
 
@@ -114,16 +114,16 @@ def split(model: Model, joint: str) -> None:
     model._bodies[body] = half
     model._bodies.append(replace(half, name=other))
     model._body_names.add(other)
-    moved = model._joints[places[joint]] = replace(placed, child=other, cut=False)
+    model._joints[places[joint]] = replace(placed, child=other, cut=False)
     model._joined.pop(pair(placed.parent, placed.child), None)
-    model._joined[pair(placed.parent, other)] = moved
+    model._joined[pair(placed.parent, other)] = joint
     model.add_joint(tie, Weld(), whole.name, other, cut=True)
 
 
 # --- cuts
 KEPT, FLOAT, ORDINARY = -1, IDLE, IDLE + 1
 """Ranks: of joints that are never cut; of floats, which are if no other joint will do; of others, to which their freedoms are
-added. One whose cut leaves a joint without mass to move comes before floats."""
+added. One whose cut leaves a joint without mass to move ranks below floats."""
 
 
 def check_cuts(closing: Sequence[PlacedJoint], needed: Mapping[str, str], constraints: Mapping[str, Constraint]) -> None:
@@ -166,7 +166,9 @@ def _rank(joint: Joint) -> int:
     return FLOAT if isinstance(joint, Free) and joint.v_names() else ORDINARY + len(joint.v_names())
 
 
-def cut_reasons(tree: Tree, bodies: Sequence[Body], joints: Sequence[PlacedJoint], needed: Mapping[str, str]) -> list[str]:
+def cut_reasons(
+    tree: SpanningTree, bodies: Sequence[Body], joints: Sequence[PlacedJoint], needed: Mapping[str, str]
+) -> list[str]:
     """A sentence for every joint that is cut: why this one of its loop."""
     if not tree.closing:
         return []
@@ -209,7 +211,7 @@ def needed_coordinates(
 
 
 def _own_need(joint: Joint) -> str | None:
-    """What in a joint needs its own coordinates; "" where it is only stored with the joint, None where nothing does."""
+    """The reason why a joint needs its own coordinates; "" where options are only stored with it, None where there is none."""
     if not is_zero((joint.damping, joint.stiffness, joint.armature)):
         return "its own damping, stiffness or armature"
     return "" if joint.limits is not None or not is_zero(joint.friction) else None

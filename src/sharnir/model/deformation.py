@@ -1,4 +1,4 @@
-"""A deformed body in the tree: how its places move with the elastic coordinates, and what they add to its inertia.
+"""A deformed body in the tree: the motion of its places with the elastic coordinates, and their contributions to its inertia.
 
 A point that stands at x in the undeformed body stands at y = x + Φe + ½Γee, and the section there is turned by the rotation with
 Cayley's vector ½Ψe: a rotation however large, equal to the turn by Ψe up to terms of third order. docs/theory/flexible.md
@@ -16,7 +16,7 @@ from ..kernels.algebra import add, cross, dot, scale
 from ..trace import Expression, Graph, Number, is_zero
 from ..types import FloatArray
 from .joints.traced import moved_frame
-from .pose import Pose, Rotation
+from .pose import Pose, Rotation, unchecked_rotation
 
 if TYPE_CHECKING:
     from .flexible import Integrals, Shapes
@@ -41,8 +41,8 @@ class Deformation:
 
 
 @dataclass(frozen=True)
-class Place:
-    """A place of a deformed body in the body's axes, on numbers of any kind."""
+class DeformedPlace:
+    """A place of a deformed body in the body's axes, on generic scalars."""
 
     position: Vector
     turn: Vector
@@ -63,8 +63,8 @@ class Place:
         return u, w
 
 
-def place_of(shapes: Shapes, at: Vector, e: Vector) -> Place:
-    """Where the point `at` of the undeformed body is."""
+def place_of(shapes: Shapes, at: Vector, e: Vector) -> DeformedPlace:
+    """The present place of the point `at` of the undeformed body."""
     phi, psi, gamma = shapes.at(at)
     n = len(e)
     bend = [[0.0] * n] * 3 if gamma is None else [[_sum(zip(row, e, strict=True)) for row in rows] for rows in gamma]
@@ -78,7 +78,7 @@ def place_of(shapes: Shapes, at: Vector, e: Vector) -> Place:
         axis = tuple(psi[c][k] for c in range(3))
         spin = (0.0, 0.0, 0.0) if is_zero(axis) else scale(add(axis, cross(turn, axis)), share)
         columns.append((tuple(slope[c][k] for c in range(3)), spin))
-    return Place(position, turn, columns)
+    return DeformedPlace(position, turn, columns)
 
 
 def cayley(c: Vector) -> Rotation:
@@ -87,7 +87,7 @@ def cayley(c: Vector) -> Rotation:
         return Rotation.identity()
     x, y, z = c
     f = 2.0 / (1.0 + dot(c, c))
-    return Rotation._made(
+    return unchecked_rotation(
         (
             1.0 - f * (y * y + z * z), f * (x * y - z), f * (x * z + y),
             f * (x * y + z), 1.0 - f * (x * x + z * z), f * (y * z - x),
@@ -97,7 +97,7 @@ def cayley(c: Vector) -> Rotation:
 
 
 def deformed(shapes: Shapes, at: Pose, e: Vector) -> Pose:
-    """Where a frame fixed to the material at `at` is, in the body's axes."""
+    """The pose of a frame fixed to the material at `at`, in the body's axes."""
     place = place_of(shapes, at.position, e)
     return Pose(place.position, place.rotation @ at.rotation)
 
@@ -191,7 +191,7 @@ def affine(I: Integrals) -> tuple[FloatArray, list[list[float]]]:
     return A, N.tolist()
 
 
-# --- small matrices of numbers of any kind, zeros left out -----------------------------------------------------------------
+# --- small matrices of generic scalars, zeros left out ---------------------------------------------------------------------
 def _plus(a: Number, b: Number) -> Number:
     return b if is_zero(a) else a if is_zero(b) else a + b
 

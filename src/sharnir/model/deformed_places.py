@@ -28,7 +28,7 @@ class Material:
     """(…, 3, m, m)"""
 
     def moved(self, e: FloatArray) -> MovedPlaces:
-        """At elastic coordinates e (…, m)."""
+        """The places at elastic coordinates e (…, m)."""
         curve = None if self.gamma is None else np.einsum("...ckl,...l->...ck", self.gamma, e)
         half = self.phi if curve is None else self.phi + 0.5 * curve
         return MovedPlaces(
@@ -41,7 +41,7 @@ class Material:
 
 @dataclass(frozen=True, eq=False)
 class MovedPlaces:
-    """Where places of a deformed body are, in the axes of the body's frame."""
+    """Places of a deformed body in the axes of its frame."""
 
     material: Material
     position: FloatArray
@@ -73,7 +73,7 @@ class MovedPlaces:
         return times(self.linear, rates), times(self.angular, rates)
 
     def acceleration(self, rates: FloatArray, changes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Acceleration and angular acceleration as seen in the body's frame; `changes`: of the rates."""
+        """Acceleration and angular acceleration as seen in the body's frame; `changes`: rates of the rates."""
         a, b = self.velocity(changes)
         gamma, dc = self.material.gamma, 0.5 * times(self.material.psi, rates)
         if gamma is not None:
@@ -100,6 +100,6 @@ def material(shapes: Shapes, points: FloatArray) -> Material:
 
 
 def times(columns: FloatArray, rates: FloatArray) -> FloatArray:
-    """(…, 3) of columns (…, 3, m) and numbers (…, m)."""
+    """Products (…, 3) of columns (…, 3, m) and numbers (…, m)."""
     found: FloatArray = np.einsum("...ck,...k->...c", columns, rates)
     return found

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Described:
-    """What is known of a field."""
+    """The description of a field."""
 
     kind: Kind
     unit: str
@@ -98,7 +98,7 @@ class Element:
 
     @property
     def label(self) -> str:
-        """What errors call it."""
+        """Its name in error messages."""
         return self.tag or type(self).__name__
 
     def __post_init__(self) -> None:
@@ -183,7 +183,7 @@ def _with_suggestions(init: Callable[..., None]) -> Callable[..., None]:
 
 
 def _with_remedy(change: Callable[..., None]) -> Callable[..., None]:
-    """`__setattr__` or `__delattr__` of a frozen dataclass whose error says how to get what was wanted."""
+    """`__setattr__` or `__delattr__` of a frozen dataclass whose error names the remedy."""
 
     @wraps(change)
     def refused(self: Any, name: str, *value: Any) -> None:
@@ -208,7 +208,7 @@ def _hashable(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """Code that gives the value again; `<function name>` for what has no such code."""
+    """Code that evaluates to the value; `<function name>` where there is none."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{name!r}: {_shown(x)}" for name, x in value.items()) + "}"
     if isinstance(value, (tuple, list)):

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..types import IntArray
+from ..types import IntArray, integers, starts
 
 
 @dataclass(frozen=True)
 class Link:
-    """Where a constraint acts: on a body (row of the structure, from 1) or directly on a speed; `at`: its first number in K."""
+    """A body (row of the structure, from 1) or a speed that a constraint acts on; `at`: its first number in K."""
 
     number: int
     at: int
@@ -76,7 +76,7 @@ class _Node:
     meets: set[int] = field(default_factory=set)
     """Nodes it has common equations with, not yet eliminated."""
     later: list[int] = field(default_factory=list)
-    """The same at the time it is eliminated."""
+    """Those nodes at the time it is eliminated."""
 
 
 def shared_unknowns(
@@ -141,8 +141,8 @@ class _Search:
             node.leaves_at = self._after_speeds(ends) if b.internal and len(ends) > 1 else 0
 
     def _after_speeds(self, ends: Sequence[int]) -> int:
-        """Where a constraint between those bodies may leave: at their common carrier, or with the last of the coupled speeds that
-        move them relative to it. Before those are eliminated they have left nothing on its diagonal."""
+        """Body where a constraint between those bodies may leave: their common carrier, or that of the last of the coupled speeds
+        that move them relative to it. Before those are eliminated they have left nothing on its diagonal."""
         top = self._common(ends)
         places, seen = [top], {top}
         for i in ends:
@@ -217,15 +217,15 @@ class _Search:
     # --- the lists ----------------------------------------------------------------------------------------------------------
     def lists(self) -> Shared:
         nodes, place = [self.nodes[k] for k in self.order], {k: p for p, k in enumerate(self.order)}
-        unknown = np.concatenate([[0], np.cumsum([node.size for node in nodes], dtype=np.int64)]).astype(np.int64)
         size = [node.size for node in nodes]
+        unknown = starts(size)
         for node in nodes:
             node.later = sorted(place[k] for k in node.later)
         held = [sorted(place[k] for k in some) for some in self.held]
         slot = [_offsets(some, size) for some in held]
         columns = [_offsets(node.later, size, node.size) for node in nodes]
         width = [node.size + sum(size[m] for m in node.later) for node in nodes]
-        panel = np.concatenate([[0], np.cumsum([w * n for w, n in zip(width, size, strict=True)], dtype=np.int64)])
+        panel = starts([w * n for w, n in zip(width, size, strict=True)])
         later = [
             (m, columns[p][m], slot[node.leaves_at][m] if node.leaves_at else 0)
             for p, node in enumerate(nodes)
@@ -237,25 +237,16 @@ class _Search:
         ]
 
         def pairs(some: Sequence[int]) -> list[int]:
-            """Where in its panel every block of the clique stands, row by row."""
+            """The place in its panel of every block of the clique, row by row."""
             return [int(panel[a]) + (0 if a == b else columns[a][b]) for x, a in enumerate(some) for b in some[x:]]
 
         of_node, of_body = [pairs(node.later) for node in nodes], [pairs(some) for some in rest]
-        column = _starts([sum(size[m] for m in some) for some in held])
+        column = starts([sum(size[m] for m in some) for some in held])
         axis_row, at = [], 0
         for a, i in enumerate(self.owner):
             axis_row.append(at)
             at += sum(size[m] for m in rest[i]) if self.speed[a] not in self.coupled else 0
         unknown_of = [place[self.coupled[s]] if s in self.coupled else -1 for s in self.speed]
-        shared = Shared(
-            _integers(unknown_of), _integers(self.left), unknown, _integers([int(node.block is not None) for node in nodes]),
-            _integers([n for node in nodes for n in node.numbers]), panel.astype(np.int64), _integers(width),
-            _starts([len(node.later) for node in nodes]), _integers(later).reshape(-1, 3),
-            _starts([len(some) for some in rest]), _integers(onward).reshape(-1, 3), column, _integers([*axis_row, at]),
-            _starts([len(x) for x in of_node]), _starts([len(x) for x in of_body]) + sum(map(len, of_node)),
-            _integers([x for some in (of_node, of_body) for one in some for x in one]),
-            _integers([]).reshape(0, 4), _integers([]).reshape(0, 6), _integers([]), _integers([]),
-        )  # fmt: skip
         on_elastic, elastic_pair = [], []
         for i in self.deformed:
             unknowns = unknown_of[self.first[i] : self.first[i + 1]]
@@ -280,9 +271,14 @@ class _Search:
                     i = self.owner[a]
                     gone = int(unknown[self.left[i]] - unknown[self.left[i + 1]])
                     on_speed.append((p, a, 0, axis_row[a] + slot[i][p] - gone, 1, link.at))
-        return shared._replace(
-            on_body=_integers(on_body).reshape(-1, 4), on_speed=_integers(on_speed).reshape(-1, 6),
-            on_elastic=_integers(on_elastic), elastic_pair=_integers(elastic_pair),
+        return Shared(
+            integers(unknown_of), integers(self.left), unknown, integers([int(node.block is not None) for node in nodes]),
+            integers([n for node in nodes for n in node.numbers]), panel, integers(width),
+            starts([len(node.later) for node in nodes]), integers(later).reshape(-1, 3),
+            starts([len(some) for some in rest]), integers(onward).reshape(-1, 3), column, integers([*axis_row, at]),
+            starts([len(x) for x in of_node]), starts([len(x) for x in of_body]) + sum(map(len, of_node)),
+            integers([x for some in (of_node, of_body) for one in some for x in one]),
+            integers(on_body).reshape(-1, 4), integers(on_speed).reshape(-1, 6), integers(on_elastic), integers(elastic_pair),
         )  # fmt: skip
 
 
@@ -294,16 +290,8 @@ def _offsets(some: Sequence[int], size: Sequence[int], start: int = 0) -> dict[i
     return out
 
 
-def _starts(lengths: Sequence[int]) -> IntArray:
-    return np.concatenate([[0], np.cumsum(np.array(lengths, dtype=np.int64))]).astype(np.int64)
-
-
-def _integers(x: Sequence[object]) -> IntArray:
-    return np.array(x, dtype=np.int64)
-
-
 def _nothing(bodies: int, axes: int) -> Shared:
-    """Of a tree in which nothing is shared: empty lists for every body and axis."""
+    """Empty lists for every body and axis of a tree in which nothing is shared."""
 
     def zeros(*shape: int) -> IntArray:
         return np.zeros(shape, dtype=np.int64)
@@ -316,7 +304,7 @@ def _nothing(bodies: int, axes: int) -> Shared:
 
 
 def sizes_of(shared: Shared) -> dict[str, int]:
-    """What names in the shapes of `kernels.shared.SharedWork` mean."""
+    """Values of the names in the shapes of `kernels.shared_unknowns.SharedWork`."""
 
     ends = {"nsx": shared.unknown, "nsb": shared.column, "nse": shared.axis_row, "nsd": shared.panel}
     return {name: int(x[-1]) for name, x in ends.items()}

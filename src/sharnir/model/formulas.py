@@ -123,7 +123,7 @@ class SignalFormula(ByFormulas):
 
 
 def signal(on: Motion, path: tuple[str, ...]) -> Any:
-    """The number that a signal such as ("q", "elbow") or ("position", "hand", "z") means."""
+    """The value of a signal such as ("q", "elbow") or ("position", "hand", "z")."""
     root, name, *rest = path
     if root in ("parameter", "state"):
         return (on.parameter if root == "parameter" else on.state)(".".join(path[1:]))

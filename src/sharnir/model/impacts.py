@@ -115,18 +115,18 @@ class SphereBesideSphere(Element):
 
 
 def tangential(velocity: Point, normal: Point) -> Point:
-    """Without its part along a unit normal."""
+    """A velocity without its part along a unit normal."""
     return tuple(sub(velocity, scale(normal, dot(normal, velocity))))
 
 
 # --- impacts
 REST_SPEED = 1e-5
-"""m/s or rad/s: what is slower after an impact does not bounce."""
+"""m/s or rad/s: speed below which nothing bounces after an impact."""
 
 
 @element()
 class Impact(Element):
-    """Where `gap` comes down to zero the speeds of the whole mechanism jump; give it to `simulate` among its events."""
+    """A jump of the speeds of the whole mechanism where `gap` falls to zero; give it to `simulate` among its events."""
 
     gap: Callable[[Motion], Any] = element_field(
         NamedFormula(SignalFormula, example="sharnir.SignalFormula('position.ball.z - 0.1')"),
@@ -176,8 +176,8 @@ class Impact(Element):
     # --- ready ones -------------------------------------------------------------------------------------------------------
     @staticmethod
     def stop(joint: str, low: float | None = None, high: float | None = None, **options: Any) -> Impact:
-        """At the ends of the travel of a joint of one coordinate ("joint.coordinate" where it has several): of its own limits, or
-        where these are given. `options`: restitution, name …"""
+        """Impact at the ends of the travel of a joint of one coordinate ("joint.coordinate" where it has several): its limits,
+        or the ends given here. `options`: restitution, name …"""
         return Impact(JointEnds(joint, low, high), **{"name": f"stop of {joint}", **options})
 
     @staticmethod
@@ -191,8 +191,8 @@ class Impact(Element):
         height: float = 0.0,
         **options: Any,
     ) -> Impact:
-        """Of a sphere (a point, where it has no radius) fixed in a body, and a plane: the floor, or n·x = height in the axes of
-        another body."""
+        """Impact of a sphere (a point, where it has no radius) fixed in a body on a plane: the floor, or n·x = height in the axes
+        of another body."""
         gap = SphereAbovePlane(body, radius, tuple(at), plane, tuple(normal), height)
         return Impact(gap, **{"name": f"{body} on {plane}", **options})
 
@@ -207,7 +207,7 @@ class Impact(Element):
         other_at: Sequence[float] = ORIGIN,
         **options: Any,
     ) -> Impact:
-        """Of two spheres fixed in two bodies, by default of one radius."""
+        """Impact of two spheres fixed in two bodies, by default of one radius."""
         gap = SphereBesideSphere(
             body, other, radius, radius if other_radius is None else other_radius, tuple(at), tuple(other_at)
         )
@@ -236,5 +236,5 @@ def pressed(contact: Any) -> Any:
 
 
 def near(contact: Any) -> Any:
-    """1 where it is near."""
+    """1 where a contact is near, 0 elsewhere."""
     return contact * (PRESSED - contact)

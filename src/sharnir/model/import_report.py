@@ -1,4 +1,4 @@
-"""What an import did with every part of a file: nothing is dropped silently."""
+"""Report of what became of every part of an imported file: nothing is dropped silently."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ VERDICTS = {
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One part of a file: what it is, where it is, what became of it and why."""
+class ReportEntry:
+    """One part of a file: its kind, its place, its verdict and the reason."""
 
     what: str
     where: str
@@ -30,7 +30,7 @@ class Entry:
     """Taken as the file has it, though something is wrong with it."""
 
 
-class Entries(list[Entry]):
+class Entries(list[ReportEntry]):
     """The entries of one verdict. Readers call it to add one: `report.ignored("sensor", "sensor 'imu', line 12")`."""
 
     def __init__(self, report: ImportReport, verdict: str) -> None:
@@ -38,7 +38,7 @@ class Entries(list[Entry]):
         self._report, self._verdict = report, verdict
 
     def __call__(self, what: str, where: str, note: str = "", *, warning: bool = False) -> None:
-        self._report._add(Entry(what, where, self._verdict, note, warning))
+        self._report._add(ReportEntry(what, where, self._verdict, note, warning))
 
 
 class ImportReport:
@@ -47,13 +47,13 @@ class ImportReport:
     def __init__(self, source: str | PathLike[str] = "", strict: bool = False) -> None:
         self.source = str(source)
         self.strict = truth(strict, "strict")
-        self.entries: list[Entry] = []
+        self.entries: list[ReportEntry] = []
         self.honoured = Entries(self, "honoured")
         self.approximated = Entries(self, "approximated")
         self.kept = Entries(self, "kept")
         self.ignored = Entries(self, "ignored")
 
-    def _add(self, entry: Entry) -> None:
+    def _add(self, entry: ReportEntry) -> None:
         if self.strict and (entry.warning or entry.verdict in ("approximated", "ignored")):
             raise FormatError(
                 f"{self.source}: {'' if entry.where == self.source else f'{entry.where}: '}{entry.what} would be {entry.verdict}"
@@ -75,8 +75,8 @@ class ImportReport:
         return other
 
     @property
-    def warnings(self) -> list[Entry]:
-        """What may make results differ from the intention of the file."""
+    def warnings(self) -> list[ReportEntry]:
+        """Entries that may make results differ from the intention of the file."""
         return [e for e in self.entries if e.warning or e.verdict == "approximated"]
 
     @property
@@ -87,13 +87,13 @@ class ImportReport:
     def __len__(self) -> int:
         return len(self.entries)
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[ReportEntry]:
         return iter(self.entries)
 
     def groups(self, verdict: str) -> list[tuple[str, str, list[str]]]:
         """(what, why, places) of one verdict: equal entries together, the most frequent first."""
 
-        def key(e: Entry) -> tuple[str, str]:
+        def key(e: ReportEntry) -> tuple[str, str]:
             return e.what, e.why
 
         grouped = groupby(sorted(self.of(verdict), key=key), key=key)

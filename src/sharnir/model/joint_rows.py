@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..kernels import algebra
 from ..kernels.joint_stage import GIVEN, Joints
-from ..types import FloatArray, IntArray
+from ..types import FloatArray, IntArray, starts
 from .joints.joint_type import ElementaryMotion
 from .parametric import array_of, constant_entries
 from .pose import Pose
@@ -28,7 +28,7 @@ NOTHING = 0
 class JointRows(NamedTuple):
     joints: Joints
     q_first: IntArray
-    """Where the coordinates of joint i begin in q."""
+    """First index of the coordinates of joint i in q."""
     v_first: IntArray
     led: IntArray
     """Rows that are moved by the coordinate of another joint: `q_at` and `v_at` are filled in later."""
@@ -39,7 +39,7 @@ class JointRows(NamedTuple):
 def joint_rows(
     motions: Sequence[list[ElementaryMotion]], at: Sequence[Pose], child_at: Sequence[Pose], backwards: Sequence[bool]
 ) -> JointRows:
-    """From the motions of every joint and its places in the two bodies. Constant placements that follow each other become
+    """Rows of the motions of every joint and its places in the two bodies. Constant placements that follow each other become
     one; those that are the identity vanish."""
     lists, list_of = distinct(motions)
     table = _table(lists)
@@ -65,15 +65,11 @@ def joint_rows(
     place[begin[before]], place[stop[after] - 1] = at_of[before], child_at_of[after]
     row, owner, place, placements = _merged(row, owner, place, placements)
     rho, G = _as_kernels_read(placements)
-    start = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(motions)))])
-
-    def first(x: np.ndarray) -> np.ndarray:
-        return np.concatenate([[0], np.cumsum(x)])
-
+    start = starts(np.bincount(owner, minlength=len(motions)))
     kind, nq, nv, axes = (table[name][row] for name in ("kind", "nq", "nv", "axes"))
-    q_first, v_first = first(nq), first(nv)
+    q_first, v_first = starts(nq), starts(nv)
     joints = Joints(
-        start=start, first=first(axes)[start], reversed=np.array(backwards, dtype=np.int64), kind=kind,
+        start=start, first=starts(axes)[start], reversed=np.array(backwards, dtype=np.int64), kind=kind,
         q_at=np.where((nq > 0) | (kind == GIVEN), q_first[:-1], -1), v_at=v_first[:-1].copy(),
         data_at=np.full(len(row), -1), axes=axes, coordinates=nq,
         rho=rho[place], G=G[place], turn=table["turn"][row], slide=table["slide"][row],
@@ -93,7 +89,7 @@ def distinct(objects: Sequence[T]) -> tuple[list[T], IntArray]:
 
 
 def _table(lists: Sequence[list[ElementaryMotion]]) -> dict[str, np.ndarray]:
-    """All motions of all lists, a column for every quantity, after a row for what is no motion of a list; their placements
+    """All motions of all lists, a column for every quantity, after a row for placements; their placements
     numbered from 1 on."""
     rows: list[tuple[Any, ...]] = [(0, 0, 0, 0, False, False, False, 0.0, 0.0)]
     for sequence in lists:

@@ -1,8 +1,8 @@
-"""Which edges of a graph with loops are left out of its spanning tree: a matter of the graph and of ranks, without mechanics.
+"""Edges of a graph with loops that are left out of its spanning tree: a matter of the graph and of ranks, without mechanics.
 
 Edges of high rank are left out before those of low rank (docs/theory/loops.md says what makes a rank). Where ranks are equal,
-loops should be short and few of them pass through any one edge: the forces of a cut joint act along its whole loop, and whoever
-eliminates them carries those of all loops through an edge at once. So Σ p² over the edges of the tree is to be small, p loops
+loops should be short and few of them pass through any one edge: the forces of a cut joint act along its whole loop, and an
+elimination carries those of all loops through an edge at once. So Σ p² over the edges of the tree is to be small, p loops
 passing through an edge; then the sum of the depths of all bodies, which puts the cut into the middle of a loop; then what was
 added last is cut.
 
@@ -22,7 +22,7 @@ import numpy as np
 from ..types import IntArray
 
 IDLE = 10
-"""By so much the rank of a joint is lower where its cut would leave a joint that moves nothing."""
+"""Reduction of the rank of a joint whose cut would leave a joint that moves nothing."""
 RADII = (10**9, 1, 2)
 """How many links a part of the tree may grow at once: without limit, it is the tree of shortest paths from the base; with a
 small one neighbours are joined first, then groups of neighbours, and so on, which keeps loops far from the base short."""
@@ -38,7 +38,7 @@ class Link(NamedTuple):
     """Those between, one fewer than joints."""
 
 
-class Choice(NamedTuple):
+class CutChoice(NamedTuple):
     """A link and the joints of it that may be cut, by their place in it."""
 
     rank: int
@@ -102,7 +102,7 @@ def _links(nodes: int, base: int, ends: IntArray) -> tuple[list[Link], bytearray
     return out, carries
 
 
-def _choice(link: Link, ends: IntArray, ranks: Sequence[int], idle: Sequence[tuple[bool, bool]], carries: bytearray) -> Choice:
+def _choice(link: Link, ends: IntArray, ranks: Sequence[int], idle: Sequence[tuple[bool, bool]], carries: bytearray) -> CutChoice:
     def is_idle(joint: int, body: int) -> bool:
         return not carries[body] and idle[joint][0 if ends[0, joint] == body else 1]
 
@@ -113,13 +113,13 @@ def _choice(link: Link, ends: IntArray, ranks: Sequence[int], idle: Sequence[tup
             own[k] -= IDLE
     rank = max(own)
     places = [k for k, x in enumerate(own) if x == rank]
-    return Choice(rank, places, max(joints[k] for k in places))
+    return CutChoice(rank, places, max(joints[k] for k in places))
 
 
 class _LinkGraph:
     """Node 0 is the base."""
 
-    def __init__(self, n: int, ends: list[tuple[int, int]], links: list[Link], choices: list[Choice]) -> None:
+    def __init__(self, n: int, ends: list[tuple[int, int]], links: list[Link], choices: list[CutChoice]) -> None:
         self.n, self.ends, self.links, self.choices = n, ends, links, choices
         self.lengths = [len(link.joints) for link in links]
         self.proper = [k for k, (a, b) in enumerate(ends) if a != b]
@@ -137,7 +137,7 @@ class _LinkGraph:
 
     # --- candidates -----------------------------------------------------------------------------------------------------------
     def _in_order(self) -> list[int]:
-        """As Kruskal: in the order in which the joints were added."""
+        """A tree by Kruskal's algorithm, in the order in which the joints were added."""
         group, tree = list(range(self.n)), list[int]()
         for k in sorted(self.proper, key=lambda k: (self.choices[k].rank, self.choices[k].last)):
             a, b = (_root(group, x) for x in self.ends[k])
@@ -147,7 +147,7 @@ class _LinkGraph:
         return tree
 
     def _grown(self, seeds: list[int], radius: int) -> list[int]:
-        """By growing around the nodes in turn; links of lower rank first."""
+        """A tree grown around the nodes in turn; links of lower rank first."""
         group, tree = list(range(self.n)), list[int]()
         for rank in sorted({self.choices[k].rank for k in self.proper}):
             links = [k for k in self.proper if self.choices[k].rank == rank]
@@ -168,7 +168,7 @@ class _LinkGraph:
         return tree
 
     def _grown_once(self, at: dict[int, list[tuple[int, int]]], seeds: list[int], radius: int) -> list[int]:
-        """`at`: of every group of nodes the links to others."""
+        """Links that join groups around the seeds. `at`: links from every group of nodes to others."""
         tree, seen = list[int](), set[int]()
         for seed in seeds:
             front = [(0, 0, 0, -1, seed)] if seed in at else []  # distance, last joint, links, link, group
@@ -186,7 +186,7 @@ class _LinkGraph:
         return tree
 
     def _nodes_by_distance(self) -> list[int]:
-        """From the base, counted in links."""
+        """Nodes by their distance from the base, counted in links."""
         at = self._neighbours(self.proper)
         order, seen = [0], {0}
         for here in order:
@@ -251,7 +251,7 @@ class _LinkGraph:
 
 
 def _ramp(depth: int, bodies: int) -> int:
-    """The sum of the depths of so many bodies that follow one another on one of that depth."""
+    """The sum of the depths of a chain of bodies carried by one of that depth."""
     return bodies * depth + bodies * (bodies + 1) // 2
 
 

@@ -23,7 +23,7 @@ class MassProperties(NamedTuple):
     moment: FloatArray
     """h = m r_c, (nb+1, 3)."""
     inertia: FloatArray
-    """About the bodies' origins, xx yy zz xy xz yz, (nb+1, 6)."""
+    """Inertia about the bodies' origins, xx yy zz xy xz yz, (nb+1, 6)."""
     alike: IntArray
     """The index of each among the distinct bodies, (nb+1,)."""
     mobility: FloatArray
@@ -50,7 +50,7 @@ def mass_properties(bodies: Sequence[Body], parameters: Mapping[str, float]) -> 
 
 
 def _about_origin(m: Any, c: Any, J: Any) -> tuple[Any, ...]:
-    """J_O = J_c + m(c²E − ccᵀ), xx yy zz xy xz yz, of numbers of any kind or of columns of them."""
+    """J_O = J_c + m(c²E − ccᵀ), xx yy zz xy xz yz, of generic scalars or of columns of them."""
     x, y, z = c
     xx, yy, zz, xy, xz, yz = J
     return (
@@ -62,7 +62,7 @@ def _about_origin(m: Any, c: Any, J: Any) -> tuple[Any, ...]:
 def _mobilities(mass: Any, com: Any, inertia: Any, solid: IntArray) -> np.ndarray:
     """Inverse mass matrices of the solid bodies, nan for the others.
 
-    M⁻¹ = [E/m − c̃J⁻¹c̃  c̃J⁻¹; −J⁻¹c̃  J⁻¹], with J about the centre of mass: what a wrench at the origin does there.
+    M⁻¹ = [E/m − c̃J⁻¹c̃  c̃J⁻¹; −J⁻¹c̃  J⁻¹], with J about the centre of mass: the acceleration of the origin by a wrench there.
     """
     out = np.full((len(mass), 6, 6), np.nan, dtype=mass.dtype)
     (x, y, z), K = com[solid].T, np.moveaxis(_inverse_symmetric(inertia[solid].T), -1, 0)

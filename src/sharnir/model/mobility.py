@@ -31,8 +31,8 @@ def degrees_of_freedom(coordinates: int, constraints: int = 0, rank: int | None 
 
 @dataclass(frozen=True)
 class Mobility:
-    """At one position. `freedoms` is the actual number, `gruebler` the count 6·bodies − Σ(6 − freedoms of each joint) − other
-    rows, which is less where constraints are redundant."""
+    """Mobility at a position. `freedoms` is the actual number, `gruebler` the count 6·bodies − Σ(6 − freedoms of each joint) −
+    other rows, which is less where constraints are redundant."""
 
     freedoms: int
     gruebler: int
@@ -43,7 +43,7 @@ class Mobility:
     cuts: tuple[str, ...] = ()
     """Joints that are cut, and why; `cut=True` at another joint of a loop, `cut=False` at this one chooses otherwise."""
     position: str = ""
-    """Where this was judged, if no position was given."""
+    """The position this was judged at, if none was given."""
 
     @property
     def summary(self) -> str:

@@ -1,8 +1,10 @@
-"""What the user builds: bodies, frames, joints, forces, constraints on a base. Everything is checked when it is added."""
+"""The model: bodies, frames, joints, forces, constraints on a base. Everything is checked when it is added."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +23,11 @@ from .couplings import couple
 from .cuts import check_cuts, cut_ranks, cut_reasons, needed_coordinates, split
 from .forces import Force, Motion, UserForce
 from .forces.force_states import AddedState, has_states
-from .garbage import no_collection
 from .joints import Free, Joint, Weld
 from .joints.elastic import Elastic
 from .joints.traced import pose_expression
+from .large_models import no_collection
 from .mobility import counted_bodies, degrees_of_freedom
-from .own_functions import not_by_its_own_functions
 from .parameter_checks import check_values
 from .parameter_paths import make_parameter
 from .parameters import ParameterView, check_known, check_parameter, merged_values, parameter_value
@@ -50,6 +51,8 @@ __all__ = ["Model", "PlacedJoint"]
 
 IDENTITY = Pose()
 """The default place of a joint: one object for all, so that a large model stores it once."""
+_tracing: ContextVar[tuple[int, ...]] = ContextVar("sharnir_tracing", default=())
+"""Models whose functions are being traced."""
 
 
 class Model:
@@ -76,8 +79,9 @@ class Model:
         self._body_names: set[str] = set()
         self._joint_names: dict[str, int] = {}
         self._deformations: dict[str, str] = {}
-        """Of flexible bodies: the row of the tree that their elastic coordinates move."""
-        self._joined: dict[tuple[str, str], PlacedJoint] = {}
+        """The body that stands for the elastic coordinates of each flexible body."""
+        self._joined: dict[tuple[str, str], str] = {}
+        """The joint between two bodies, of those that are not marked cut=True."""
         self._frames: dict[str, tuple[str, Pose]] = {}
         self._forces: dict[str, Force] = {}
         self._states: dict[str, AddedState] = {}
@@ -90,15 +94,15 @@ class Model:
         self._constraints: dict[str, Constraint] = {}
         self._frozen_by = ""
         self._last_type: Joint | None = None
-        self._tree: topology.Tree | None = None
+        self._tree: topology.SpanningTree | None = None
         self._structure: Structure | None = None
         self.gravity = gravity
         self.base_motion = base_motion
         self.numbering = numbering
         self.visuals: list[Visual] = []
-        """What to draw, in no order; it plays no part in the dynamics. `add_visual` adds to it."""
+        """Visuals to draw, in no order, without effect on the dynamics. `add_visual` adds one."""
         self.mesh_folders: list[Path] | None = None
-        """Where meshes may be opened that a file names by their paths; None: wherever they are."""
+        """Folders in which meshes that a file names may be opened; None: anywhere."""
         self.fixed_joints: dict[str, tuple[str, str]] = {}
         """Fixed joints of a file whose links were merged: name -> (parent, child), each a body or a frame."""
         self.keyframes: dict[str, FloatArray] = {}
@@ -106,7 +110,7 @@ class Model:
         self.simulation: SimulationSettings | None = None
         """How a file says the model is to be simulated: `simulate(model, **model.simulation.arguments())`."""
         self.import_report: ImportReport | None = None
-        """What the reader of a file did with each part of it; None for a model that was built."""
+        """The reader's report on each part of a file; None for a model that was built."""
 
     @property
     def name(self) -> str:
@@ -252,9 +256,9 @@ class Model:
             self._check_place(label, child, there)
         cut = cut if cut is None or type(cut) is bool else truth(cut, f"{label}: cut")
         placed = new_placed_joint(name, joint, parent, child, here, there, cut, joint.built(label), None)
-        if not cut and (other := self._joined.setdefault(pair(parent, child), placed)) is not placed:
+        if not cut and (other := self._joined.setdefault(pair(parent, child), name)) != name:
             raise ModelError(
-                f"{label}: {parent!r} and {child!r} are joined already, by {other.name!r}; "
+                f"{label}: {parent!r} and {child!r} are joined already, by {other!r}; "
                 "if a second joint is meant to close a loop between them, give it cut=True"
             )
         self._joint_names[name] = len(self._joints)
@@ -286,14 +290,9 @@ class Model:
 
         The function is called with one argument, see `sharnir.Motion`: it reads t, q, v, poses, points and pushes.
         """
-        self._changing("add the force {!r}" if isinstance(name, str) else "add a force", name)
-        if not isinstance(force, Force):
-            if not callable(force):
-                raise ModelError(f"a force is a sharnir.Force or a function, got {brief(force)}")
-            force = UserForce(force)
-        self._check_parameters(force, "force {!r}", name)
-        self._forces[self._label(force, name, "force", {**self._forces, **self._states})] = force
-        return force
+        label, added = self._added(force, name, "force", Force, UserForce, {**self._forces, **self._states})
+        self._forces[label] = added
+        return added
 
     def add_state(self, name: str, initial: float, rate: Callable[[Motion], Any], unit: str = "") -> None:
         """A number that changes with the motion: a controller's integral, the charge of a battery, a filter's output.
@@ -314,14 +313,9 @@ class Model:
     def add_constraint(self, constraint: Constraint | Callable[[Motion], Any], name: str | None = None) -> Constraint:
         """Constrain the motion: one of `sharnir`'s constraints (Distance, Gear, Rolling …), or a plain function of `Motion`
         that reads positions and returns the residual, a number or several."""
-        self._changing("add the constraint {!r}" if isinstance(name, str) else "add a constraint", name)
-        if not isinstance(constraint, Constraint):
-            if not callable(constraint):
-                raise ModelError(f"a constraint is a sharnir.Constraint or a function, got {brief(constraint)}")
-            constraint = UserConstraint(constraint)
-        self._check_parameters(constraint, "constraint {!r}", name)
-        self._constraints[self._label(constraint, name, "constraint", self._constraints)] = constraint
-        return constraint
+        label, added = self._added(constraint, name, "constraint", Constraint, UserConstraint, self._constraints)
+        self._constraints[label] = added
+        return added
 
     def add_visual(
         self,
@@ -334,7 +328,7 @@ class Model:
         name: str = "",
         role: str = "visual",
     ) -> Visual:
-        """What a body looks like, without effect on the motion: a shape, or the path of a mesh (STL, OBJ, DAE, glTF, PLY) in
+        """Add a visual, without effect on the motion: a shape, or the path of a mesh (STL, OBJ, DAE, glTF, PLY) in
         metres; `scale` is for meshes in other units. Where a body has none it is drawn by its own shape, or as bars.
 
         at      where it is in the body: a Pose, or a frame's name
@@ -342,8 +336,8 @@ class Model:
         role    "visual"; "collision" for a shape that is drawn only where collision shapes are asked for; or "both"
         """
         self._known_body(body, "visual")
-        place = None if at is None else at if isinstance(at, Pose) else self._place(at, body, f"visual on {body!r}")
-        visual = make_visual(body, what, place, scale, colour=colour, name=name, role=role)
+        where = None if at is None else at if isinstance(at, Pose) else self._place(at, body, f"visual on {body!r}")
+        visual = make_visual(body, what, where, scale, colour=colour, name=name, role=role)
         self._check_parameters(visual, "visual on {!r}", body)
         if visual.path is not None and self.mesh_folders is not None:
             self.mesh_folders.append(visual.path.resolve())  # a file that the user names may be opened
@@ -407,7 +401,7 @@ class Model:
         return dict(self.structure.states)
 
     def check_parameter(self, name: str) -> None:
-        """Refuse what is no parameter (or state) of the model, or cannot change any more."""
+        """Refuse a name that is no parameter (or state) of the model, and a parameter that is fixed."""
         if not (isinstance(name, str) and name in self._parameters):
             check_parameter(name, {**self._parameters, **self.states})
         if name in self._constants:
@@ -416,7 +410,7 @@ class Model:
             )
 
     def freeze(self, by: str = "by Dynamics, simulate or freeze") -> Structure:
-        """The model as arrays for compiled code; it cannot be changed afterwards. `by` tells a later change what froze it."""
+        """The model as arrays for compiled code; it cannot be changed afterwards. `by`: for the error of a later change."""
         structure = self.structure
         self._frozen_by = self._frozen_by or check_name(by, "reason of freezing")
         return structure
@@ -429,7 +423,7 @@ class Model:
     __copy__ = copy
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what follows from the rest; what is unpickled or copied is not in use."""
+        """Attributes without those that follow from the rest; a copy, or what is unpickled, is not frozen."""
         return {**self.__dict__, "_tree": None, "_structure": None, "_frozen_by": ""}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -441,7 +435,7 @@ class Model:
     ) -> Path:  # fmt: skip
         """A page of the mechanism at q, to be turned in any browser, offline, with its tree and its masses; the rest as for
         `draw`. Motions move: `Result.animate`."""
-        page: Path = self._service("animate model", path, q, t, show=show, view=view, title=title)
+        page: Path = service("animate model")(self, path, q, t, show=show, view=view, title=title)
         return page
 
     def draw(
@@ -458,15 +452,15 @@ class Model:
         labels names of bodies and joints
         """
         look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "transparent": transparent}
-        self._service("draw", path, q, t, show=show, **look)
+        service("draw")(self, path, q, t, show=show, **look)
 
     def save(self, path: FilePath) -> None:
         """Write the model to a file in the format of its suffix (.yaml, .urdf). What the format cannot express is refused."""
-        self._service("save", path)
+        service("save")(self, path)
 
     # --- the graph ------------------------------------------------------------------------------------------------------
     @property
-    def tree(self) -> topology.Tree:
+    def tree(self) -> topology.SpanningTree:
         """The spanning tree and the joints that close loops."""
         if self._tree is None:
             if not self._bodies:
@@ -485,7 +479,7 @@ class Model:
     def structure(self) -> Structure:
         """The model as arrays; rebuilt when the model is read after a change."""
         if self._structure is None:
-            with no_collection(), not_by_its_own_functions(self, self.name):
+            with no_collection(), _not_by_its_own_functions(self, self.name):
                 if self.tree.closing:
                     check_cuts(self.closing_joints, self._needed_coordinates(), self._constraints)
                 self._structure = Structure(self)
@@ -528,7 +522,7 @@ class Model:
 
     @property
     def constraints(self) -> dict[str, Constraint]:
-        """What constrains the motion beyond the joints of the tree: closing joints, then what was added."""
+        """Constraints beyond the joints of the tree: closing joints, then those that were added."""
         closing: dict[str, Constraint] = {j.name: ClosingJoint(j) for j in self.closing_joints}
         return {**closing, **self._constraints}
 
@@ -566,23 +560,18 @@ class Model:
         raise ModelError(f"no joint {brief(name)} in the tree; {self.structure.where_is(name)}")
 
     def q_slice(self, joint: str) -> slice:
-        """Where the coordinates of a joint are in q."""
-        i = self.joint_index(joint) + 1
-        return slice(int(self.structure.q_first[i]), int(self.structure.q_first[i + 1]))
+        """The coordinates of a joint as a slice of q."""
+        return self.structure.q_slice(self.joint_index(joint) + 1)
 
     def v_slice(self, joint: str) -> slice:
-        """Where the speeds of a joint are in v."""
-        i = self.joint_index(joint) + 1
-        return slice(int(self.structure.v_first[i]), int(self.structure.v_first[i + 1]))
+        """The speeds of a joint as a slice of v."""
+        return self.structure.v_slice(self.joint_index(joint) + 1)
 
     def neutral(self) -> FloatArray:
         """The coordinates of the reference position."""
         if not self._bodies:  # nothing to be frozen
             return np.zeros(0)
-        cached = self.structure.cached
-        if "neutral" not in cached:
-            cached["neutral"] = coordinates.neutral(self.joints)
-        return np.array(cached["neutral"])
+        return np.array(self.structure.neutral)
 
     def random_q(self, rng: np.random.Generator | int | None = None) -> FloatArray:
         """Coordinates in [−1, 1], quaternions anywhere on their sphere; joints given by constraints stay at their start."""
@@ -611,7 +600,7 @@ class Model:
         fixed    joints or single coordinates ("float.x") that are held; all else in q0 is then a guess
         nearest  take what q0 and v0 name as guesses too
         """
-        q, v = self._service("assemble", q0, v0, t, fixed, parameters=parameters, nearest=nearest)
+        q, v = service("assemble")(self, q0, v0, t, fixed, parameters=parameters, nearest=nearest)
         return q, v
 
     def integrate(self, q: State, dv: State, t: float = 0.0) -> FloatArray:
@@ -621,19 +610,19 @@ class Model:
         of its velocity (the exponential of SE(3)). Joints given by constraints, at time t, move along their rates and are put
         back onto them. Driven joints and the base stay where they are.
         """
-        found: FloatArray = self._service("integrate", q, dv, t)
+        found: FloatArray = service("integrate")(self, q, dv, t)
         return found
 
     def difference(self, q0: State, q1: State, t: float = 0.0) -> FloatArray:
         """The speeds dv that lead from q0 to q1 in unit time, turns the shorter way round: integrate(q0, dv) is q1, up to the
         signs of quaternions. One state or a batch."""
-        found: FloatArray = self._service("difference", q0, q1, t)
+        found: FloatArray = service("difference")(self, q0, q1, t)
         return found
 
     def mobility(self, q: State = None, t: float = 0.0, parameters: Mapping[str, float] | None = None) -> Mobility:
         """Degrees of freedom at a position, Grübler's count beside them, and which constraints are redundant. Without q: at a
         closed position that is not special, near the neutral one; the answer says at which."""
-        found: Mobility = self._service("mobility", q, t, parameters=parameters)
+        found: Mobility = service("mobility")(self, q, t, parameters=parameters)
         return found
 
     # --- inside -----------------------------------------------------------------------------------------------------------
@@ -646,14 +635,14 @@ class Model:
                 )
 
     def _check_place(self, label: str, body: str, at: Pose) -> None:
-        """Whether something can be attached there, where the body is flexible."""
+        """Refuse a place of a flexible body where nothing can be attached."""
         row = self._deformations.get(body)
         joint = None if row is None else self._joints[self._joint_names[row]].type
         if isinstance(joint, Elastic):
             check_place(joint.flexible, body, at, label)
 
     def _place_of(self, name: str, of_joint: Callable[[str], slice], names: str) -> slice:
-        """Of a joint, or of one of its coordinates."""
+        """The entries of a joint, or of one of its coordinates."""
         if not is_name_in(self.structure.joint_number, name) and isinstance(name, str) and "." in name:
             every: list[str] = getattr(self, names)
             if name in every:
@@ -664,9 +653,6 @@ class Model:
                 f"joint {name!r} follows {follows.leader!r} and has nothing of its own: give that of {follows.leader!r}"
             )
         return place
-
-    def _service(self, name: str, *arguments: Any, **options: Any) -> Any:
-        return service(name)(self, *arguments, **options)
 
     def _needed_coordinates(self) -> dict[str, str]:
         return needed_coordinates(self._joints, self._forces, self._constraints)
@@ -681,7 +667,7 @@ class Model:
         self._tree = self._structure = None
 
     def _check_parameters(self, x: Any, label: str, name: str | None) -> None:
-        """Everything in it that depends on parameters depends on those of this model. Without any, `Structure` finds strangers:
+        """Everything in it that depends on parameters depends on those of this model. Without any, `Structure` finds others:
         large models have millions of numbers."""
         for symbol in formulas_in(x) if self._parameters else ():
             check_known(symbol, self._parameter_graph, self._parameters, label.format(name), self.name)
@@ -697,8 +683,16 @@ class Model:
         check_values(self, np.array([list(found.values())]))
         return {name: found[name] for name in self._parameters}
 
-    def _label(self, new: Force | Constraint, name: str | None, kind: str, others: Mapping[str, Any]) -> str:
-        """The name of a new force or constraint; every body and joint it names must be in the model."""
+    def _added(
+        self, new: Any, name: str | None, kind: str, base: type, of_function: Callable[[Any], Any], others: Mapping[str, Any]
+    ) -> tuple[str, Any]:
+        """The name of a new force or constraint, and itself; every body and joint it names must be in the model."""
+        self._changing(f"add the {kind} {{!r}}" if isinstance(name, str) else f"add a {kind}", name)
+        if not isinstance(new, base):
+            if not callable(new):
+                raise ModelError(f"a {kind} is a sharnir.{base.__name__} or a function, got {brief(new)}")
+            new = of_function(new)
+        self._check_parameters(new, f"{kind} {{!r}}", name)
         own = new.name if name is None or (isinstance(name, str) and not name) else name
         nameless = own is None or (isinstance(own, str) and not own)
         label = check_name(f"{type(new).__name__} {len(others) + 1}" if nameless else own, kind)
@@ -707,7 +701,7 @@ class Model:
         for body in new.bodies():
             self._known_body(body, f"{kind} {label!r}")
         check_joints(new.joints(), self._joints, self._joint_names, f"{kind} {label!r}")
-        return label
+        return label, new
 
     def _known_body(self, name: str, label: str) -> None:
         if self._deformations:
@@ -728,3 +722,18 @@ class Model:
         counts += [plural(len(self.closing_joints), "closed loop")] * bool(self.closing_joints)
         counts += [plural(len(self._constraints), "constraint")] * bool(self._constraints)
         return f"<Model {self.name!r}: {', '.join(counts)}>"
+
+
+@contextmanager
+def _not_by_its_own_functions(model: object, name: str) -> Iterator[None]:
+    """Refuse that a model's functions, while they are traced, ask it for results that depend on them: that would never end."""
+    if id(model) in _tracing.get():
+        raise ModelError(
+            f"model {name!r} is read by a function of its own (of a force, a joint or a constraint) while that is traced; "
+            "read what it needs before, outside the function"
+        )
+    token = _tracing.set((*_tracing.get(), id(model)))
+    try:
+        yield
+    finally:
+        _tracing.reset(token)

@@ -1,4 +1,4 @@
-"""What forces, constraints and events see of the motion, and how a force pushes: `Motion`, their one argument."""
+"""The motion as forces, constraints and events see it, and the loads that forces apply: `Motion`, their one argument."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..errors import ModelError, brief, no_such
 from ..kernels.algebra import IDENTITY, add, cross, dot, mtv, mv
 from ..trace import Expression, Graph, Number, Symbol
 from .body import GROUND
-from .deformation import Place, deformed, place_of
-from .pose import Pose, Rotation, vector3
+from .deformation import DeformedPlace, deformed, place_of
+from .pose import Pose, unchecked_rotation, vector3
 
 if TYPE_CHECKING:
     from .joints import Joint
@@ -24,14 +24,14 @@ AT_REST = {"r": ORIGIN, "G": IDENTITY, "velocity": (*ORIGIN, *ORIGIN)}
 
 
 class Observed(NamedTuple):
-    """What is known of a number that a force observes."""
+    """Properties of a number that a force observes."""
 
     unit: str
     over_parts: str
 
 
 class JointOptions(Protocol):
-    """What a force reads of a joint beside its state: a `Joint`, or one coordinate of it."""
+    """Properties of a joint that a force reads beside its state: of a `Joint`, or of one coordinate of it."""
 
     @property
     def limits(self) -> Any: ...
@@ -112,7 +112,7 @@ class Motion:
     def __init__(
         self, structure: Structure, graph: Graph, own_states: Mapping[str, str] | None = None, reads_states: bool = True
     ) -> None:
-        """`own_states`: of the force that acts, {local name: full name}; constraints read no states."""
+        """`own_states`: those of the force that acts, {local name: full name}; constraints read no states."""
         self.structure = structure
         self._graph = graph
         self._own_states, self._reads_states = own_states or {}, reads_states
@@ -120,20 +120,20 @@ class Motion:
         self.wrenches: dict[tuple[int, int], Number] = {}
         self.torques: dict[int, Number] = {}
         self.rates: dict[int, Number] = {}
-        """Of the force's own states, by their place among all states."""
+        """Rates of the force's own states, by their place among all states."""
         self.observed: dict[str, tuple[Number, Observed]] = {}
-        """What the force wants to be known by name."""
+        """Numbers that the force offers to results, by name."""
         self.watched: list[Number] = []
         """Gaps: positive where nothing touches."""
         self.pushed = False
         self.power: Number = 0.0
-        """Of everything pushed so far."""
+        """Power of all loads so far."""
         self.prescribed_power: Number = 0.0
-        """The part of it that goes into motions given in time: of the ground and of driven coordinates."""
+        """The part of it that goes into motions given in time, of the ground and of driven coordinates."""
 
     @property
     def inputs(self) -> dict[tuple[str, int], Symbol]:
-        """What was read: ("t", 0), ("q", 3), ("v", 0), ("r", 5), ("G", 9), ("velocity", 12), ("parameter", 0) …, flat indices."""
+        """Inputs read: ("t", 0), ("q", 3), ("v", 0), ("r", 5), ("G", 9), ("velocity", 12), ("parameter", 0) …, flat indices."""
         places = {name: k for k, name in enumerate(self.structure.parameters)}
         for name in self._graph.parameters:
             if name not in places:
@@ -176,10 +176,10 @@ class Motion:
         return self._joint(joint).type
 
     def pose(self, body: str, at: Pose | None = None) -> Pose:
-        """Where a body is in the world, or a frame fixed in it: at `at`, in the body's axes. Of a flexible body the deformed
+        """Pose in the world of a body, or of a frame fixed in it at `at`, in the body's axes. For a flexible body the deformed
         place, by default its origin."""
         row = self._body(body)
-        frame = Pose(self._inputs("r", row, 3), Rotation._made(self._inputs("G", row, 9)).T)
+        frame = Pose(self._inputs("r", row, 3), unchecked_rotation(self._inputs("G", row, 9)).T)
         if row in self.structure.deformations:
             return frame @ deformed(self.structure.deformations[row].shapes, at or Pose(), self._elastic("q", row))
         return frame if at is None else frame @ at
@@ -252,7 +252,7 @@ class Motion:
         self.push_in_body(body, mv(G, vector3(force, "force")), at, mv(G, vector3(moment, "moment")))
 
     def push_in_body(self, body: str, force: Vector = ORIGIN, at: Vector = ORIGIN, moment: Vector = ORIGIN) -> None:
-        """The same with force and moment in the body's own axes."""
+        """`push` with force and moment in the body's own axes."""
         self.pushed, row = True, self._body(body)
         force, at, moment = vector3(force, "force"), vector3(at, "point"), vector3(moment, "moment")
         deformation = self.structure.deformations.get(row)
@@ -275,7 +275,7 @@ class Motion:
                 self.wrenches[row, c] = self.wrenches.get((row, c), 0.0) + x
 
     def torque(self, joint: str, values: Any) -> None:
-        """Joint forces, one per speed: along shifting axes forces, about turning ones moments. What acts in a driven joint moves
+        """Joint forces, one per speed: along shifting axes forces, about turning ones moments. A force in a driven joint moves
         nothing: its drive bears it."""
         self.pushed, placed = True, self._joint(joint)
         values = tuple(values) if isinstance(values, (tuple, list)) else (values,)
@@ -289,15 +289,13 @@ class Motion:
         if not speeds:
             self.prescribed_power = self.prescribed_power + power
 
-    def _deformed(self, row: int, at: Vector) -> Place:
+    def _deformed(self, row: int, at: Vector) -> DeformedPlace:
         """A place of a flexible body in its axes."""
         return place_of(self.structure.deformations[row].shapes, at, self._elastic("q", row))
 
     def _elastic(self, kind: str, row: int) -> tuple[Number, ...]:
         """Elastic coordinates ("q") or speeds ("v") of a flexible body."""
-        s, i = self.structure, self.structure.deformations[row].row
-        first = s.v_first if kind == "v" else s.q_first
-        return tuple(self._input(kind, a) for a in range(int(first[i]), int(first[i + 1])))
+        return self._own_inputs(kind, self.structure.deformations[row].row)
 
     # --- inside -----------------------------------------------------------------------------------------------------------
     def _evaluated(self, expression: Expression, *values: Number) -> tuple[Number, ...]:
@@ -308,6 +306,11 @@ class Motion:
         if (kind, index) not in self._read:
             self._read[kind, index] = self._graph.input()
         return self._read[kind, index]
+
+    def _own_inputs(self, kind: str, row: int) -> tuple[Number, ...]:
+        """Coordinates ("q") or speeds ("v") of a row of the tree."""
+        own = self.structure.v_slice(row) if kind == "v" else self.structure.q_slice(row)
+        return tuple(self._input(kind, a) for a in range(own.start, own.stop))
 
     def _inputs(self, kind: str, row: int, n: int) -> tuple[Number, ...]:
         if not row and self.structure.base is None:
@@ -352,7 +355,8 @@ class Motion:
         if isinstance(joint, DrivenCoordinate):
             return (), 1.0
         leader = s.joint_number[joint.follows.leader if joint.follows else joint.name] + 1
-        return range(int(s.v_first[leader]), int(s.v_first[leader + 1])), joint.follows.ratio if joint.follows else 1.0
+        own = s.v_slice(leader)
+        return range(own.start, own.stop), joint.follows.ratio if joint.follows else 1.0
 
     def _coordinates(self, joint: Any, rate: int) -> tuple[Number, ...]:
         """Coordinates (rate 0) or speeds (rate 1) of a joint."""
@@ -375,9 +379,7 @@ class Motion:
             if rate:
                 return tuple(ratio * self._input("v", a) for a in speeds)
             return (ratio * self._input("q", int(s.q_first[leader])) + joint.follows.offset,)
-        i = s.joint_number[joint.name] + 1
-        first, kind = (s.v_first, "v") if rate else (s.q_first, "q")
-        return tuple(self._input(kind, a) for a in range(int(first[i]), int(first[i + 1])))
+        return self._own_inputs("v" if rate else "q", s.joint_number[joint.name] + 1)
 
 
 def _one_or_all(values: tuple[Number, ...]) -> Any:

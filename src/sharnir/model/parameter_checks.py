@@ -1,4 +1,4 @@
-"""Values of parameters that no model can have: a mass below zero, an inertia that no body has, a field out of its bounds."""
+"""Refusal of values of parameters that no model can have: masses below zero, unphysical inertias, fields out of bounds."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from .model import Model
 
 KEPT = 4096
-"""Values found to be possible that are remembered, so that repeated calls, and what is derived from a motion, are not checked
+"""How many valid values are remembered, so that repeated calls, and results derived from a motion, are not checked
 again."""
 MANY = 64
-"""Rows up to which every one is looked at."""
+"""The number of rows up to which every one is checked."""
 
 
 class Check(NamedTuple):
-    """Formulas of parameters, and what is wrong with their values (rows, formulas): the row and the words, or None."""
+    """Formulas of parameters, and the fault of their values (rows, formulas): the row and the words, or None."""
 
     formulas: tuple[Symbol, ...]
     fault: Callable[[np.ndarray], tuple[int, str] | None]
@@ -96,8 +96,8 @@ def _values_of(part: Any) -> Expression:
 
 
 def _looked_at(values: Sequence[Any], n: int) -> list[int]:
-    """All of n rows, or where there are many those at which a number of the element is extreme, or nearest to zero: what it may
-    be is an interval, perhaps without zero."""
+    """All of n rows, or of many those at which a number of the element is extreme, or nearest to zero: its valid values are an
+    interval, perhaps without zero."""
     if n <= MANY:
         return list(range(n))
     every = [np.broadcast_to(np.asarray(x, dtype=float), n) for x in values]
@@ -107,14 +107,14 @@ def _looked_at(values: Sequence[Any], n: int) -> list[int]:
 def _refused(
     named: Mapping[str, np.ndarray], formulas: Sequence[Symbol], fault: tuple[int, str], number: np.ndarray, every: int
 ) -> StateError:
-    """`number` of every row that was looked at, among `every` row."""
+    """The error for a fault. `number`: that of every checked row among `every` row."""
     row, what = fault
     shown = ", ".join(f"{name!r} = {named[name][row]:g}" for name in names_in(formulas))
     return StateError(f"parameters {shown}{f' (row {number[row]})' if every > 1 else ''}: {what}")
 
 
 def _elements(model: Model) -> Iterator[tuple[str, Any]]:
-    """What depends on parameters, to be built again with their values: constructors check."""
+    """Elements that depend on parameters, to be built again with their values: constructors check."""
     for joint in model._joints:
         yield from _parametric(f"joint {joint.name!r}", joint.type)
         if joint.follows is not None and formulas_in(joint.follows.ratio):

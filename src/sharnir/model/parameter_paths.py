@@ -22,8 +22,8 @@ BODY = {"mass": (), "com": XYZ, "inertia": MOMENTS}
 """Fields of a body, and the names of their components."""
 
 
-class Place(NamedTuple):
-    """A number of a model: what it is, and how to put another in its place."""
+class ModelNumber(NamedTuple):
+    """A number of a model: its value, and a function that puts another in its place."""
 
     value: Any
     put: Callable[[Symbol], None]
@@ -60,7 +60,7 @@ def _refuse_flexible(model: Model, path: str) -> None:
             )
 
 
-def _places(model: Model, path: str | None) -> Iterator[tuple[str, Place]]:
+def _places(model: Model, path: str | None) -> Iterator[tuple[str, ModelNumber]]:
     """Every number of the model with its path; only of the parts whose names begin the path, where one is given."""
 
     def wanted(name: str) -> bool:
@@ -85,7 +85,7 @@ def _places(model: Model, path: str | None) -> Iterator[tuple[str, Place]]:
 
 
 def _setter(group: Any, key: Any, before: tuple[Any, ...] = ()) -> Callable[[Any], None]:
-    """Puts a value at a key, after what stands before it there."""
+    """A function that puts a value at a key, after the values before it there."""
 
     def put(new: Any) -> None:
         group[key] = (*before, new) if before else new
@@ -93,14 +93,14 @@ def _setter(group: Any, key: Any, before: tuple[Any, ...] = ()) -> Callable[[Any
     return put
 
 
-def _of_body(model: Model, k: int, body: Body) -> Iterator[tuple[str, Place]]:
+def _of_body(model: Model, k: int, body: Body) -> Iterator[tuple[str, ModelNumber]]:
     """Mass, centre and inertia; of a body with a shape its mass and the shape, from which the others follow."""
     if body.shape is not None:
 
         def put_shaped(mass: Any, shape: Any) -> None:
             model._bodies[k] = make_body(body.name, mass, None, None, shape, None)
 
-        yield f"{body.name}.mass", Place(body.mass, lambda new: put_shaped(new, body.shape))
+        yield f"{body.name}.mass", ModelNumber(body.mass, lambda new: put_shaped(new, body.shape))
         yield from _of_element(f"{body.name}.shape", body.shape, lambda new: put_shaped(body.mass, new))
         return
     for field, names in BODY.items():
@@ -110,10 +110,10 @@ def _of_body(model: Model, k: int, body: Body) -> Iterator[tuple[str, Place]]:
             model._bodies[k] = replace(body, **{field: new})
 
         value = getattr(body, field)
-        yield from _vector(path, value, put, names) if names else [(path, Place(value, put))]
+        yield from _vector(path, value, put, names) if names else [(path, ModelNumber(value, put))]
 
 
-def _of_joint(model: Model, k: int, joint: PlacedJoint) -> Iterator[tuple[str, Place]]:
+def _of_joint(model: Model, k: int, joint: PlacedJoint) -> Iterator[tuple[str, ModelNumber]]:
     name = joint.name
 
     def changed(**changes: Any) -> None:
@@ -121,7 +121,6 @@ def _of_joint(model: Model, k: int, joint: PlacedJoint) -> Iterator[tuple[str, P
             if end in changes:
                 model._check_place(f"joint {name!r}", body, changes[end])
         model._joints[k] = replace(joint, **changes)
-        model._joined = {ends: model._joints[model._joint_names[j.name]] for ends, j in model._joined.items()}
 
     def put_type(new: Any) -> None:
         changed(type=new, motions=new.built(f"joint {name!r}"))
@@ -131,15 +130,15 @@ def _of_joint(model: Model, k: int, joint: PlacedJoint) -> Iterator[tuple[str, P
     yield from _of_pose(f"{name}.child_at", joint.child_at, lambda new: changed(child_at=new))
     if joint.follows is not None:
         follows = joint.follows
-        yield f"{name}.ratio", Place(follows.ratio, lambda new: changed(follows=replace(follows, ratio=new)))
-        yield f"{name}.offset", Place(follows.offset, lambda new: changed(follows=replace(follows, offset=new)))
+        yield f"{name}.ratio", ModelNumber(follows.ratio, lambda new: changed(follows=replace(follows, ratio=new)))
+        yield f"{name}.offset", ModelNumber(follows.offset, lambda new: changed(follows=replace(follows, offset=new)))
 
 
-def _of_pose(path: str, pose: Pose, put: Callable[[Any], None]) -> Iterator[tuple[str, Place]]:
+def _of_pose(path: str, pose: Pose, put: Callable[[Any], None]) -> Iterator[tuple[str, ModelNumber]]:
     yield from _vector(path, tuple(pose.position), lambda new: put(Pose(new, pose.rotation)), XYZ)
 
 
-def _of_element(path: str, element: Element, put: Callable[[Any], None]) -> Iterator[tuple[str, Place]]:
+def _of_element(path: str, element: Element, put: Callable[[Any], None]) -> Iterator[tuple[str, ModelNumber]]:
     """Fields that are numbers, vectors or poses; elements inside are not looked at."""
     for field, value in element.fields().items():
         here = f"{path}.{field}"
@@ -148,7 +147,7 @@ def _of_element(path: str, element: Element, put: Callable[[Any], None]) -> Iter
             put(element.replaced(**{field: new}))
 
         if isinstance(value, (float, Symbol)):
-            yield here, Place(value, put_field)
+            yield here, ModelNumber(value, put_field)
         elif isinstance(value, Pose):
             yield from _of_pose(here, value, put_field)
         elif isinstance(value, tuple) and value and all(isinstance(x, (float, Symbol)) for x in value) and field != "limits":
@@ -156,17 +155,17 @@ def _of_element(path: str, element: Element, put: Callable[[Any], None]) -> Iter
             yield from _vector(here, value, put_field, names)
         elif isinstance(value, Mapping) and all(isinstance(x, (float, Symbol)) for x in value.values()):
             for key, x in value.items():
-                yield f"{here}.{key}", Place(x, _changed(value, key, put_field))
+                yield f"{here}.{key}", ModelNumber(x, _changed(value, key, put_field))
 
 
 def _changed(values: Mapping[str, Any], key: str, put: Callable[[Any], None]) -> Callable[[Any], None]:
     return lambda new: put({**values, key: new})
 
 
-def _vector(path: str, values: Any, put: Callable[[Any], None], names: tuple[str, ...]) -> Iterator[tuple[str, Place]]:
+def _vector(path: str, values: Any, put: Callable[[Any], None], names: tuple[str, ...]) -> Iterator[tuple[str, ModelNumber]]:
     for k, (name, x) in enumerate(zip(names, values, strict=True)):
 
         def put_one(new: Any, k: int = k) -> None:
             put((*values[:k], new, *values[k + 1 :]))
 
-        yield f"{path}.{name}", Place(x, put_one)
+        yield f"{path}.{name}", ModelNumber(x, put_one)

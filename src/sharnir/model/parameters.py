@@ -1,4 +1,4 @@
-"""The parameters of a model: their values by name, and what is refused."""
+"""The parameters of a model: their values by name, and checks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..trace.parameters import names_in
 
 
 class ParameterView(Mapping[str, float]):
-    """Values by name, read only; an attempt to change one says what to do instead."""
+    """Values by name, read only; the error for an attempt to change one names the remedy."""
 
     def __init__(self, values: Mapping[str, float], what: str = "model.parameters", remedy: str = "") -> None:
-        """`remedy`: what to do instead, with {} for {name: value}; by default that of a model's parameters."""
+        """`remedy`: the one to name, with {} for {name: value}; by default that of a model's parameters."""
         self._values, self._what, self._remedy = values, what, remedy
 
     def __getitem__(self, name: str) -> float:

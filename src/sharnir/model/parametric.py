@@ -13,13 +13,13 @@ from ..trace import Expression, Number, ParameterGraph, Symbol, at_values
 G = TypeVar("G", bound=tuple[Any, ...])
 
 
-class Entry(NamedTuple):
+class ParametricEntry(NamedTuple):
     """A number of an array that is a formula of parameters."""
 
     group: int
     field: str
     place: int
-    """In the flat array."""
+    """Index in the flat array."""
     formula: Symbol
 
 
@@ -39,19 +39,19 @@ def floats(x: np.ndarray, values: Mapping[str, float]) -> np.ndarray:
 
 
 def constant_entries(x: np.ndarray) -> np.ndarray:
-    """For every number whether it is a float."""
+    """Whether each number is a float."""
     if x.dtype != object:
         return np.ones(x.shape, dtype=bool)
     return np.array([not isinstance(one, Symbol) for one in x.ravel().tolist()], dtype=bool).reshape(x.shape)
 
 
-def separated(number: int, group: G, values: Mapping[str, float]) -> tuple[G, list[Entry]]:
+def separated(number: int, group: G, values: Mapping[str, float]) -> tuple[G, list[ParametricEntry]]:
     """A group of arrays as floats at these values, and its entries that are formulas."""
     entries, arrays = [], {}
     for field, x in group._asdict().items():  # type: ignore[attr-defined]
         if x.dtype == object:
             flat = x.ravel().tolist()
-            entries += [Entry(number, field, k, one) for k, one in enumerate(flat) if isinstance(one, Symbol)]
+            entries += [ParametricEntry(number, field, k, one) for k, one in enumerate(flat) if isinstance(one, Symbol)]
             arrays[field] = floats(x, values)
     return group._replace(**arrays), entries  # type: ignore[attr-defined]
 
@@ -59,7 +59,7 @@ def separated(number: int, group: G, values: Mapping[str, float]) -> tuple[G, li
 class ParametricData:
     """All entries of the arrays of a structure that are formulas of parameters."""
 
-    def __init__(self, entries: Sequence[Entry], graph: ParameterGraph) -> None:
+    def __init__(self, entries: Sequence[ParametricEntry], graph: ParameterGraph) -> None:
         self.entries = tuple(entries)
         for entry in entries:
             if entry.formula.graph is not graph:
@@ -67,7 +67,7 @@ class ParametricData:
         self.expression = Expression(graph, (), [entry.formula for entry in entries])
 
     def filled(self, groups: Sequence[Any], parameters: Mapping[str, Number]) -> list[Any]:
-        """Copies of groups of arrays, of floats or of numbers of any kind, with these entries."""
+        """Copies of groups of arrays, of floats or of generic scalars, with these entries."""
         changed = {(entry.group, entry.field) for entry in self.entries}
         out = [
             group._replace(**{field: getattr(group, field).copy() for k, field in changed if k == number})

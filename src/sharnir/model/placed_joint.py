@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ..trace import Number
-from .frozen import fast_constructor
 from .joint_rows import distinct
 from .joints import Joint
 from .joints.joint_type import ElementaryMotion
+from .large_models import fast_constructor
 from .pose import Pose
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class PlacedJoint:
     at: Pose
     child_at: Pose
     cut: bool | None
-    """Whether it is to be cut where it closes a loop, or never; None: as is best."""
+    """Whether it is to be cut where it closes a loop, or never; None: whichever is best."""
     motions: list[ElementaryMotion]
     follows: Coupling | None = None
 
@@ -75,7 +75,7 @@ class PlacedJoint:
         return text
 
     def __repr__(self) -> str:
-        """As the arguments of `Model.add_joint`, without the defaults."""
+        """The arguments of `Model.add_joint`, without the defaults."""
         shown = [repr(x) for x in (self.name, self.type, self.parent, self.child)]
         shown += [f"{end}={pose!r}" for end, pose in (("at", self.at), ("child_at", self.child_at)) if not pose.is_identity]
         shown += [f"cut={self.cut}"] * (self.cut is not None) + ([f"follows={self.follows!r}"] if self.follows else [])

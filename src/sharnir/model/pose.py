@@ -1,4 +1,4 @@
-"""Rotations and poses over any numbers: floats when a model is built, symbols when a custom joint is traced."""
+"""Rotations and poses on generic scalars: floats when a model is built, symbols when a custom joint is traced."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Rotation:
         """The rotation by `angle` (radians) about a unit axis."""
         (angle,) = numbers((angle,), "angle")
         aligned = Rotation.align_z(unit_axis(axis, "rotation"))
-        turn = Rotation._made(algebra.transpose(algebra.cosines_z(cos(angle), sin(angle))))
+        turn = unchecked_rotation(algebra.transpose(algebra.cosines_z(cos(angle), sin(angle))))
         return aligned @ turn @ aligned.T
 
     @staticmethod
@@ -105,7 +105,7 @@ class Rotation:
         w, x, y, z = numbers((w, x, y, z), "quaternion")
         if all(is_float(v) for v in (w, x, y, z)) and w * w + x * x + y * y + z * z == 0.0:
             raise ModelError("rotation: a quaternion of length zero is not a rotation; the identity is (1, 0, 0, 0)")
-        return Rotation._made(algebra.transpose(algebra.cosines_quaternion(w, x, y, z)))
+        return unchecked_rotation(algebra.transpose(algebra.cosines_quaternion(w, x, y, z)))
 
     @staticmethod
     def rpy(roll: Number, pitch: Number, yaw: Number) -> Rotation:
@@ -114,7 +114,7 @@ class Rotation:
 
     @staticmethod
     def identity() -> Rotation:
-        return Rotation._made(algebra.IDENTITY)
+        return unchecked_rotation(algebra.IDENTITY)
 
     @staticmethod
     def align_z(direction: Sequence[float]) -> Rotation:
@@ -123,26 +123,20 @@ class Rotation:
         if (x, y, z) == (0.0, 0.0, 1.0):
             return Rotation.identity()
         if (x, y, z) == (0.0, 0.0, -1.0):
-            return Rotation._made((1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0))
+            return unchecked_rotation((1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0))
         if z == 0.0 and (x == 0.0 or y == 0.0):  # ±x, ±y: cyclic, entries 0 and ±1 only
             if y == 0.0:
-                return Rotation._made((0.0, 0.0, x, 1.0, 0.0, 0.0, 0.0, x, 0.0))
-            return Rotation._made((0.0, 1.0, 0.0, 0.0, 0.0, y, y, 0.0, 0.0))
+                return unchecked_rotation((0.0, 0.0, x, 1.0, 0.0, 0.0, 0.0, x, 0.0))
+            return unchecked_rotation((0.0, 1.0, 0.0, 0.0, 0.0, y, y, 0.0, 0.0))
         helper = (1.0, 0.0, 0.0) if abs(x) < 0.5 else (0.0, 1.0, 0.0)
         side = algebra.cross(helper, (x, y, z))
         side = algebra.scale(side, 1.0 / math.sqrt(algebra.dot(side, side)))
         up = algebra.cross((x, y, z), side)
-        return Rotation._made((side[0], up[0], x, side[1], up[1], y, side[2], up[2], z))
-
-    @classmethod
-    def _made(cls, entries: Sequence[Number]) -> Rotation:
-        self = object.__new__(cls)
-        self.entries = tuple(entries)
-        return self
+        return unchecked_rotation((side[0], up[0], x, side[1], up[1], y, side[2], up[2], z))
 
     @property
     def T(self) -> Rotation:
-        return Rotation._made(algebra.transpose(self.entries))
+        return unchecked_rotation(algebra.transpose(self.entries))
 
     @property
     def matrix(self) -> np.ndarray:
@@ -155,7 +149,7 @@ class Rotation:
     def __matmul__(self, other: Sequence[Number] | FloatArray) -> Vector3: ...
     def __matmul__(self, other: Rotation | Sequence[Number] | FloatArray) -> Rotation | Vector3:
         if isinstance(other, Rotation):
-            return Rotation._made(algebra.mm(self.entries, other.entries))
+            return unchecked_rotation(algebra.mm(self.entries, other.entries))
         x, y, z = algebra.mv(self.entries, vector3(other, "vector"))
         return x, y, z
 
@@ -170,7 +164,7 @@ class Rotation:
 
 
 class Pose:
-    """Where a frame is: the position of its origin and the rotation of its axes, both seen from another frame.
+    """The place of a frame: the position of its origin and the rotation of its axes, both seen from another frame.
 
     Pose((0, 0, 1)), Pose((0, 0, 1), Rotation.about("y", 0.3)), Pose((0, 0, 1), Rotation.rpy(0.1, 0.2, 0.3)).
     """
@@ -222,6 +216,13 @@ class Pose:
         if self.rotation == Rotation.identity():
             return f"Pose({self.position})"
         return f"Pose({self.position}, {self.rotation!r})"
+
+
+def unchecked_rotation(entries: Sequence[Number]) -> Rotation:
+    """The rotation of nine numbers that are known to be one."""
+    out = object.__new__(Rotation)
+    out.entries = tuple(entries)
+    return out
 
 
 def quaternion_of(rotation: Rotation) -> tuple[float, float, float, float]:

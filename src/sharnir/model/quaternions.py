@@ -26,7 +26,7 @@ def quaternions_of(R: FloatArray) -> FloatArray:
 
 
 def without_jumps(q: FloatArray, axis: int = -2) -> FloatArray:
-    """The same rotations over time, which is along `axis`: of q and −q the one nearer to that of the time before."""
+    """The same rotations over time, which is along `axis`: of q and −q the one nearer to the one before."""
     q = np.moveaxis(q, axis, -2)
     flips = np.where((q[..., 1:, :] * q[..., :-1, :]).sum(axis=-1) < 0.0, -1.0, 1.0)
     signs = np.concatenate([np.ones_like(q[..., :1, 0]), np.cumprod(flips, axis=-1)], axis=-1)

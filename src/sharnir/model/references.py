@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def is_name_in(names: Container[str], name: object) -> bool:
-    """Whether a name is one of these; what is no text is none (a list would not even hash)."""
+    """Whether a name is one of these; anything but text is not (a list would not even hash)."""
     return isinstance(name, str) and name in names
 
 
 def listed_names(names: object, what: str, error: type[SharnirError] = ModelError) -> list[Any]:
-    """The items of a list of names; a single text, and what is no list, is refused."""
+    """The items of a list of names; a single text, and anything but a list, is refused."""
     if isinstance(names, (str, bytes, Mapping)) or not np.iterable(names):
         raise error(f"{what}: expected names, a list; got {brief(names)}")
     return list(names)

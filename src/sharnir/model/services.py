@@ -1,4 +1,4 @@
-"""What a model offers but layers further down in the table of ARCHITECTURE.md implement.
+"""Services of a model that layers further down in the table of ARCHITECTURE.md implement.
 
 `Model.assemble`, `mobility`, `integrate`, `difference` and `save` belong to the user's view of a model; their code needs
 equations, backends and file formats, which need models. `sharnir/__init__.py`, which knows every layer, says where each is.

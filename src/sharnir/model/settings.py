@@ -1,11 +1,11 @@
-"""How a model is to be simulated: what a file defines beside the mechanism."""
+"""Settings of a simulation, which a file may define beside the mechanism."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from .element import Element, described, element, element_field
+from .element import Element, element, element_field
 from .events import Event
 from .impacts import Impact
 from .values import ByName, Choice, Elements, Flag, Names, Scalar, ScalarOrVector, State, Text, Times, Whole
@@ -75,7 +75,7 @@ class SimulationSettings(Element):
 
     def arguments(self, **others: Any) -> dict[str, Any]:
         """Keywords for `simulate`; `others` that are not None take precedence."""
-        own = {one.name: getattr(self, one.name) for one in described(type(self)) if one.name != "impacts"}
+        own = {name: x for name, x in self.fields().items() if name != "impacts"}
         if self.impacts:
             own["events"] = (*(self.events or ()), *self.impacts)
         out = {name: x for name, x in {**own, **{n: x for n, x in others.items() if x is not None}}.items() if x is not None}
@@ -83,7 +83,7 @@ class SimulationSettings(Element):
 
 
 def overridden(settings: SimulationSettings | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Keywords for `simulate`: those of a model's settings, with what is given in their place; of values by name, one by one."""
+    """Keywords for `simulate`: those of a model's settings, overridden by what is given; values by name one by one."""
     out = settings.arguments() if settings is not None else {}
     if "integrator" in given:  # the step was meant for the integrator of the settings
         out.pop("step", None)

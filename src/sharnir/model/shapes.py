@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +14,14 @@ from ..trace import Number, at_values, has_parameters, is_zero
 from ..trace.functions import sqrt
 from .element import Element, element, element_field
 from .pose import Pose, Rotation
-from .values import HERE, Fault, PoseValue, Scalar, Vector
+from .values import HERE, PoseValue, Scalar, Vector, checked
 
 
 class Shape(Element):
     """A shape at a pose in the body's frame; its centre of mass is at the pose's origin."""
+
+    if TYPE_CHECKING:
+        at: Pose
 
     def volume(self) -> Number:
         raise NotImplementedError
@@ -27,7 +31,8 @@ class Shape(Element):
         raise NotImplementedError
 
     def placement(self) -> Pose:
-        raise NotImplementedError
+        """The pose of the centre of mass and of the axes of `moments`."""
+        return self.at
 
     def mass_properties(
         self, mass: Number | None, density: Number | None, label: str
@@ -36,19 +41,14 @@ class Shape(Element):
         if (mass is None) == (density is None):
             raise ModelError(f"{label}: give a shape either its mass or its density")
         try:
-            return self._mass_properties(mass, density, label)
+            if mass is None:
+                volume = self.volume()
+                if is_zero(volume):
+                    raise ModelError(f"{label}: this shape has no volume; give its mass instead of a density")
+                mass = volume * checked(Scalar(above=0.0), density, f"{label}: density")
+            return mass, self.centre(), self.inertia() * mass
         except OverflowError:
             raise ModelError(f"{label}: the shape {self!r} is too large: its moments of inertia are not finite") from None
-
-    def _mass_properties(
-        self, mass: Number | None, density: Number | None, label: str
-    ) -> tuple[Number, tuple[Number, Number, Number], np.ndarray]:
-        if mass is None:
-            volume = self.volume()
-            if is_zero(volume):
-                raise ModelError(f"{label}: this shape has no volume; give its mass instead of a density")
-            mass = volume * _checked(Scalar(above=0.0), density, f"{label}: density")
-        return mass, self.centre(), self.inertia() * mass
 
     def centre(self) -> tuple[Number, Number, Number]:
         """The centre of mass, in the body's frame."""
@@ -59,13 +59,6 @@ class Shape(Element):
         R = self.placement().rotation.matrix
         found: np.ndarray = R @ np.diag(np.array(self.moments())) @ R.T
         return found
-
-
-def _checked(kind: Scalar, x: object, what: str) -> Number:
-    try:
-        return kind.check(x)
-    except Fault as fault:
-        raise ModelError(f"{what}: {fault.what}") from None
 
 
 @element("box")
@@ -82,9 +75,6 @@ class Box(Shape):
     def moments(self) -> tuple[Number, Number, Number]:
         x, y, z = self.size
         return (y * y + z * z) / 12, (x * x + z * z) / 12, (x * x + y * y) / 12
-
-    def placement(self) -> Pose:
-        return self.at
 
 
 @element("cylinder")
@@ -111,9 +101,6 @@ class Cylinder(Shape):
         across = square / 4 + self.length**2 / 12
         return across, across, square / 2
 
-    def placement(self) -> Pose:
-        return self.at
-
 
 @element("sphere")
 class Sphere(Shape):
@@ -127,9 +114,6 @@ class Sphere(Shape):
 
     def moments(self) -> tuple[Number, Number, Number]:
         return (0.4 * self.radius**2,) * 3
-
-    def placement(self) -> Pose:
-        return self.at
 
 
 @element("capsule")
@@ -149,9 +133,6 @@ class Capsule(Shape):
         ends = 1.0 - bar
         across = bar * (r**2 / 4 + length**2 / 12) + ends * (0.4 * r**2 + length**2 / 4 + 0.375 * length * r)
         return across, across, (0.5 * bar + 0.4 * ends) * r**2
-
-    def placement(self) -> Pose:
-        return self.at
 
 
 @element("torus")
@@ -173,9 +154,6 @@ class Torus(Shape):
     def moments(self) -> tuple[Number, Number, Number]:
         across = self.radius**2 / 2 + 0.625 * self.tube**2
         return across, across, self.radius**2 + 0.75 * self.tube**2
-
-    def placement(self) -> Pose:
-        return self.at
 
 
 @element("rod")
@@ -216,7 +194,7 @@ class Rod(Shape):
         return x, y, z
 
     def inertia(self) -> np.ndarray:
-        """Without a choice of axes across the rod: J = J_across E + (J_along − J_across) d dᵀ."""
+        """Inertia without a choice of axes across the rod: J = J_across E + (J_along − J_across) d dᵀ."""
         across, _, along = self.moments()
         x, square = np.array(sub(self.end, self.start)), self._square()
         found: np.ndarray = np.diag(np.array([across] * 3)) + np.outer(x, x) / square * (along - across)

@@ -13,7 +13,8 @@ from ..errors import choices
 from ..kernels.joint_stage import GIVEN, Joints
 from ..kernels.tree import Tree
 from ..trace import Expression, Number, ParameterGraph
-from ..types import FloatArray, IntArray
+from ..types import FloatArray, IntArray, integers, starts
+from .coordinates import neutral
 from .deformation import Deformation, inertia_values, is_held, place_motion, values_before_inertia
 from .elimination import Block, shared_unknowns, sizes_of
 from .forces.force_states import declared_states
@@ -47,7 +48,7 @@ class Structure:
         gravity = array_of(model.gravity)
         self.gravity = floats(gravity, self.parameters)
         self.cached: dict[Any, Any] = {}
-        """What other layers have computed from this structure, as long as it exists."""
+        """Results that other layers have computed from this structure, kept as long as it exists."""
         self.drives: list[Expression] = []
         self.given: list[tuple[Expression, slice, slice, int]] = []
         self._n_given = 0
@@ -60,7 +61,7 @@ class Structure:
         self.reversed = tree.reversed
         flexible = any(isinstance(joint, Elastic) for joint in self.types)
         self.deformations = deformations_of(self.placed, self.carrier, self.reversed) if flexible else {}
-        """Of flexible bodies, by the row of the body."""
+        """Deformations of flexible bodies, by the row of the body."""
         base, here = [ElementaryMotion(GIVEN, given=self.base)] if self.base is not None else [], Pose()
         motions = [j.motions if j.follows is None else self.motions_of(j) for j in self.placed]
         ends = [[here, *(j.at for j in self.placed)], [here, *(j.child_at for j in self.placed)]]
@@ -84,7 +85,7 @@ class Structure:
         forces = model.forces | model._states
         values, self.units_of_states, self.states_of = declared_states(self, forces)
         self.first_state = len(self.parameters)
-        """Where states begin among the parameters: a state is a parameter that has a rate."""
+        """Index of the first state among the parameters: a state is a parameter that has a rate."""
         self.states = {name: model._state_values.get(name, x) for name, x in values.items()}
         self.state_number = {name: k for k, name in enumerate(values)}
         self.parameters |= self.states
@@ -98,7 +99,7 @@ class Structure:
         }  # fmt: skip
 
     def with_constraints(self, blocks: Sequence[Block], rows: int, numbers: int) -> Structure:
-        """The same with `rows` rows of constraints among the unknowns that bodies share; `numbers`: in K."""
+        """The same with `rows` rows of constraints, of `numbers` numbers in K, among the unknowns that bodies share."""
         out = copy.copy(self)
         out.cached = {}
         out.shared = shared_unknowns(self.tree.carrier, self.tree.first, self.tree.speed, blocks, self.tree.deformed)
@@ -115,17 +116,30 @@ class Structure:
         return {joint.name: i for i, joint in enumerate(self.placed)}
 
     @cached_property
+    def neutral(self) -> FloatArray:
+        """The coordinates of the reference position."""
+        return neutral(self.placed)
+
+    @cached_property
     def elastic_speeds(self) -> IntArray:
         """Numbers of the speeds of flexible bodies' elastic coordinates."""
-        first, last = self.v_first, self.v_first[1:]
-        return _integers([k for d in self.deformations.values() for k in range(first[d.row], last[d.row])])
+        rows = [self.v_slice(d.row) for d in self.deformations.values()]
+        return integers([k for row in rows for k in range(row.start, row.stop)])
 
     @cached_property
     def quaternions(self) -> IntArray:
-        """Where in q quaternions begin."""
+        """First indices of quaternions in q."""
         within = [joint.quaternions() for joint in self.types]
         first = zip(self.q_first[1:-1].tolist(), self.type_of.tolist(), strict=True)
         return np.array([at + k for at, kind in first for k in within[kind]], dtype=np.int64)
+
+    def q_slice(self, row: int) -> slice:
+        """The coordinates of a row of the tree among all."""
+        return slice(int(self.q_first[row]), int(self.q_first[row + 1]))
+
+    def v_slice(self, row: int) -> slice:
+        """The speeds of a row of the tree among all."""
+        return slice(int(self.v_first[row]), int(self.v_first[row + 1]))
 
     def __repr__(self) -> str:
         return f"<Structure: {self.nb} bodies, {self.nq} coordinates, {self.nv} speeds>"
@@ -137,7 +151,7 @@ class Structure:
         return self.why_cut(name) or choices(name, every, plural)
 
     def why_cut(self, name: object) -> str:
-        """What to know of a joint, or a coordinate of one, that is cut, as the end of a sentence; empty where none is."""
+        """Why a joint, or a coordinate of one, has no coordinates, as the end of a sentence: it is cut. Empty if it is not."""
         cut = next((j for j in self._cut if isinstance(name, str) and (name == j or name.startswith(f"{j}."))), None)
         if cut is None:
             return ""
@@ -197,14 +211,13 @@ class Structure:
         """`Tree`: elastic, deformed, coordinate, elastic_block, flexed, own."""
         which = np.full(self.nb + 1, -1)
         which[rows] = np.arange(len(rows))
-        n = _integers([d.n for d in self.deformations.values()])
-        coordinate = np.concatenate([[0], np.cumsum(n)]).astype(np.int64)
+        n = integers([d.n for d in self.deformations.values()])
         flexed = np.full(self.nb + 1, -1)
         flexed[[d.body for d in self.deformations.values()]] = np.arange(len(rows))
         own = np.stack([self.first[:-1], self.first[1:]], axis=1)
         for i, d in self.held_by.items():
             own[i] += (0, -d.n) if self.reversed[i - 1] else (d.n, 0)
-        return which, rows, coordinate, np.cumsum(n * n) - n * n, flexed, own
+        return which, rows, starts(n), np.cumsum(n * n) - n * n, flexed, own
 
     def _joints(self, rows: JointRows) -> Joints:
         """The rows with the indices of the values of the user's functions, and of the coordinates that lead others."""
@@ -227,12 +240,12 @@ class Structure:
                 self._n_given += len(m.given.outputs)
         deformations = self.deformations.values()
         at = [int(j.data_at[j.start[d.row]]) + values_before_inertia(d.n) for d in deformations]
-        return j._replace(elastic_at=_integers(at), coordinate=_integers([0, *np.cumsum([d.n for d in deformations])]))
+        return j._replace(elastic_at=integers(at), coordinate=starts([d.n for d in deformations]))
 
     def user_functions(
         self, q: Sequence[Number], v: Sequence[Number], t: Number, parameters: Sequence[Number] | None = None
     ) -> tuple[list[tuple[Number, ...]], list[Number]]:
-        """The values of the user's functions on any numbers: driven coordinates and GIVEN motions."""
+        """The values of the user's functions on generic scalars: driven coordinates and GIVEN motions."""
         named = self.named_parameters(parameters)
         drive = [expression(t, parameters=named) for expression in self.drives]
         given: list[Number] = [0.0] * self._n_given
@@ -264,7 +277,7 @@ class Structure:
         above = axes_above(self.carrier, self.first, owner)
         speed, rotor = self._speeds_and_rotors(owner)
         m = mass_properties(self.bodies, self.parameters)
-        rows = _integers([d.row for d in self.deformations.values()])
+        rows = integers([d.row for d in self.deformations.values()])
         self.shared = shared_unknowns(self.carrier, self.first, speed, (), rows)
         self.solid: np.ndarray = m.solid[1:]
         """For every body, whether its mass matrix can be inverted; a deformation is part of that of its body."""
@@ -299,10 +312,6 @@ class Structure:
         return speed, rotor
 
 
-def _integers(x: Sequence[Any]) -> IntArray:
-    return np.array(x, dtype=np.int64)
-
-
 def deformations_of(placed: Sequence[PlacedJoint], carrier: IntArray, backwards: Sequence[bool]) -> dict[int, Deformation]:
     """The deformations of flexible bodies, by the row of the body; held by the joints that carry the bodies."""
     out: dict[int, Deformation] = {}
@@ -316,7 +325,7 @@ def deformations_of(placed: Sequence[PlacedJoint], carrier: IntArray, backwards:
 
 
 def _nonzero(x: np.ndarray) -> IntArray:
-    """Where numbers are other than the constant zero."""
+    """Indices of numbers other than the constant zero."""
     found = ~constant_entries(x)
     found[~found] = x[~found] != 0.0
     return np.flatnonzero(found)

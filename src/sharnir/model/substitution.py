@@ -1,4 +1,4 @@
-"""Numbers in place of what depends on parameters: in poses, elements, bodies, and in a whole model."""
+"""Numbers in place of formulas of parameters: in poses, elements, bodies, and in a whole model."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..trace import Symbol, at_values, is_parametric
 from .element import Element
-from .pose import Pose, Rotation
+from .pose import Pose, unchecked_rotation
 
 if TYPE_CHECKING:
     from .model import Model
 
 
 KEPT = 4
-"""Models with numbers in place of parameters, for the last values asked for."""
+"""How many models with numbers in place of parameters are cached, those of the last values."""
 
 
 def mapped(x: Any, change: Callable[[Symbol], Any]) -> Any:
@@ -31,7 +31,7 @@ def mapped(x: Any, change: Callable[[Symbol], Any]) -> Any:
     if isinstance(x, Pose):
         before = (tuple(x.position), tuple(x.rotation.entries))
         after = mapped(before, change)
-        return x if after is before else Pose(after[0], Rotation._made(after[1]))
+        return x if after is before else Pose(after[0], unchecked_rotation(after[1]))
     if isinstance(x, Element) and x.is_described:
         fields = x.fields()
         changed = {name: y for name, value in fields.items() if (y := mapped(value, change)) is not value}
@@ -99,7 +99,7 @@ def with_numbers(model: Model, values: Mapping[str, float]) -> Model:
     ]
     out.visuals = [substituted(visual, values) for visual in model.visuals]
     out._frames = {name: (body, substituted(pose, values)) for name, (body, pose) in model._frames.items()}
-    joints = []
+    out._joints = []
     for joint in model._joints:
         type_ = substituted(joint.type, values)
         follows = joint.follows and replace(
@@ -107,9 +107,7 @@ def with_numbers(model: Model, values: Mapping[str, float]) -> Model:
         )
         motions = joint.motions if type_ is joint.type else type_.built(f"joint {joint.name!r}")
         at, child_at = substituted(joint.at, values), substituted(joint.child_at, values)
-        joints.append(replace(joint, type=type_, at=at, child_at=child_at, motions=motions, follows=follows))
-    out._joints = joints
-    out._joined = {ends: joints[model._joint_names[joint.name]] for ends, joint in model._joined.items()}
+        out._joints.append(replace(joint, type=type_, at=at, child_at=child_at, motions=motions, follows=follows))
     out._forces = {name: substituted(force, values) for name, force in model._forces.items()}
     out._constraints = {name: substituted(constraint, values) for name, constraint in model._constraints.items()}
     return out

@@ -1,4 +1,4 @@
-"""What bodies touch, or touch with, beside solid shapes: planes, grounds by a height function, points. They have no mass."""
+"""Surfaces without mass that bodies touch, or touch with, beside solid shapes: planes, grounds by height functions, points."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class HeightFunction(Element):
 
     @cached_property
     def derivatives(self) -> Expression:
-        """Of `height_derivatives`, traced once."""
+        """The expression of `height_derivatives`, traced once."""
         return height_derivatives(self.height, "a height function")
 
 

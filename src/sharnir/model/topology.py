@@ -22,7 +22,7 @@ MARKED = 1000
 
 
 class Edge(NamedTuple):
-    """What the graph needs of a joint; a PlacedJoint has these fields too."""
+    """The fields of a joint that the graph needs; a PlacedJoint has them too."""
 
     name: str
     parent: str
@@ -31,7 +31,7 @@ class Edge(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Tree:
+class SpanningTree:
     """A properly numbered spanning tree: `carriers[i]` carries body i by joint `joints[i]`; −1 is the base."""
 
     bodies: tuple[int, ...]
@@ -57,7 +57,7 @@ def spanning_tree(
     numbering: str = "depth-first",
     ranks: Callable[[], tuple[Sequence[int], Sequence[tuple[bool, bool]]]] | None = None,
     deformations: Mapping[int, int] | None = None,
-) -> Tree:
+) -> SpanningTree:
     """Orient the graph away from the base. In a loop the joint that is marked is cut, else the one that `edges_to_cut` finds
     (`loop_cuts.py`); `ranks`, its last two arguments, is called only where there may be loops. `deformations`: of flexible
     bodies, {body: its deformation}, which carries all that hangs on the body and is joined to it by the first of its joints."""
@@ -91,7 +91,7 @@ def spanning_tree(
         order = _leaves_last(order, carrier.tolist())
         number[order] = np.arange(n)
     joints = joint[order]
-    return Tree(
+    return SpanningTree(
         bodies=tuple(order),
         joints=tuple(joints.tolist()),
         carriers=tuple(number[carrier[order]].tolist()),

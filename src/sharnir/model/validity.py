@@ -1,4 +1,4 @@
-"""Whether a flexible body stayed within what its shapes say: they are those of small deformations."""
+"""Checks that flexible bodies stay within the validity of their shapes, those of small deformations."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 LARGEST_TURN = 0.3
 """rad. Beyond it the terms of third order, which shapes leave out, are some 5 % of the displacement."""
 LARGEST_STRETCH = 0.1
-"""Of the length of a beam, along its axis."""
+"""Share of the length of a beam, along its axis."""
 LARGEST_SHIFT = 0.2
-"""Of the size of a body given at nodes, which may have no rotations: a cantilever whose end turns by 0.3 moves so far."""
+"""Share of the size of a body given at nodes, which may have no rotations: a cantilever whose end turns by 0.3 moves so far."""
 WHY = "shapes are those of small deformations"
 REMEDY = "Make the body stiffer, lower the load, or divide it into several flexible bodies"
 STATIONS = 9
@@ -33,20 +33,20 @@ class Beyond(NamedTuple):
 
     body: str
     what: str
-    """The largest turn, or the largest displacement where it is that which is too large."""
+    """Words for the largest turn, or for the largest displacement where that is worse."""
     when: str
     excess: float
-    """How many times what is valid."""
+    """The deformation divided by the largest valid one."""
 
     def __str__(self) -> str:
         return f"body {self.body!r} {self.what} {self.when}"
 
 
 def beyond_validity(model: Model, q: FloatArray, t: FloatArray) -> list[Beyond]:
-    """Of the states q (…, nq) at times t, which broadcast: one entry for each body that went too far."""
+    """Bodies deformed beyond their shapes in states q (…, nq) at times t, which broadcast: an entry for each."""
     found, s = [], model.structure
     for i, d in s.deformations.items():
-        e = q[..., s.q_first[d.row] : s.q_first[d.row + 1]]
+        e = q[..., s.q_slice(d.row)]
         rows = e.reshape(-1, d.n)
         good = np.isfinite(rows).all(axis=1)
         times = np.broadcast_to(t, e.shape[:-1]).ravel()[good]
@@ -59,13 +59,13 @@ def beyond_validity(model: Model, q: FloatArray, t: FloatArray) -> list[Beyond]:
 
 
 def warn_of_deformation(found: list[Beyond]) -> None:
-    """Of a run that came to its end, or of a position that was found."""
+    """Warn of bodies deformed beyond their shapes in a complete run, or in a position that was found."""
     if found:
         warnings.warn(f"{_listed(found)}; {WHY}: results are rough there. {REMEDY}", FlexibilityWarning, stacklevel=3)
 
 
 def likely_cause(found: list[Beyond]) -> str:
-    """Of a run that failed, as further sentences; empty where no body went too far."""
+    """Sentences for the message of a failed run: bodies deformed beyond their shapes. Empty if there are none."""
     return f". The likely cause: {_listed(found)}; {WHY}. {REMEDY}" if found else ""
 
 
@@ -80,7 +80,7 @@ class _Extreme(NamedTuple):
 
 
 def _extremes(s: Structure, i: int, e: FloatArray) -> Iterator[_Extreme]:
-    """Over all states, at places all over a body."""
+    """Largest deformations over all states, at places all over a body."""
     from .flexible import FlexibleBeam  # imported here: most models are rigid
 
     body: Any = s.bodies[i - 1].flexible

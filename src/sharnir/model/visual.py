@@ -1,4 +1,4 @@
-"""What a body looks like: recorded for viewers, without effect on the dynamics."""
+"""Visuals: the looks of bodies, recorded for viewers, without effect on the dynamics."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Visual(Element):
 def make_visual(
     body: str, what: Shape | FilePath, at: Pose | None, scale: float | Numbers = 1.0, **options: Any
 ) -> Visual:  # fmt: skip
-    """From a shape, or from the path of a mesh; `at` is where that is in the body."""
+    """A visual from a shape, or from the path of a mesh; `at` is where that is in the body."""
     place = HERE if at is None else at
     if isinstance(what, Shape):
         if np.any(np.asarray(scale) != 1.0):

@@ -10,7 +10,8 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from ..errors import ModelError, brief
-from ..model.values import Fault, Scalar
+from ..model.values import Scalar
+from ..model.values import checked as checked_value
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,13 +26,6 @@ def whole_number(n: Any, what: str, least: int = 1) -> int:
     if n > MOST_PARTS:
         raise ModelError(f"{what} must be at most {MOST_PARTS}; got {brief(n)}")
     return int(n)
-
-
-def number(x: Any, what: str) -> float:
-    try:
-        return Scalar().check(x)
-    except Fault as fault:
-        raise ModelError(f"{what}: {fault.what}") from None
 
 
 def checked(sample: Callable[P, T]) -> Callable[P, T]:
@@ -53,7 +47,7 @@ def checked(sample: Callable[P, T]) -> Callable[P, T]:
 
 def _check(x: Any, annotation: str, what: str) -> Any:
     if annotation == "float":
-        return number(x, what)
+        return checked_value(Scalar(), x, what)
     if annotation == "int" or (annotation == "int | None" and x is not None):
         return whole_number(x, what, 0 if what.endswith((" seed", " dof")) else 1)
     if annotation == "bool" and not isinstance(x, (bool, np.bool_)):

@@ -16,7 +16,7 @@ from ..model.pose import Pose
 from .arguments import checked
 
 WHEELBASE, TRAIL, TILT = 1.02, 0.08, math.pi / 10.0
-"""TILT: of the steering axis from the vertical."""
+"""TILT: angle of the steering axis from the vertical."""
 REAR_RADIUS, FRONT_RADIUS = 0.3, 0.35
 
 

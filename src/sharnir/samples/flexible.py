@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError
 from ..model.forces import JointSpring
-from ..model.garbage import no_collection
 from ..model.joints import Prismatic, Revolute, Weld
+from ..model.large_models import no_collection
 from ..model.model import Model
 from ..model.pose import Pose, Rotation
 from ..trace import Number
@@ -45,7 +45,7 @@ def _beam(
     length: float, E: float, density: float, section: Section, modes: dict[str, int], ends: str = "clamped-free",
     stiffening: bool = True,
 ) -> FlexibleBeam:  # fmt: skip
-    """Of metal: Poisson's ratio 0.3. Imported when it is used: flexible bodies need SciPy, models without them do not."""
+    """A beam of metal: Poisson's ratio 0.3. Imported when it is used: flexible bodies need SciPy, models without them do not."""
     from ..model.flexible import FlexibleBeam
 
     return FlexibleBeam(

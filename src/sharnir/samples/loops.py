@@ -14,8 +14,8 @@ import numpy as np
 from ..errors import ModelError
 from ..model.constraints import Distance, Gear, Rolling
 from ..model.forces import Motion, SpringDamper
-from ..model.garbage import no_collection
 from ..model.joints import Ball, Prismatic, Revolute, Translation, Universal
+from ..model.large_models import no_collection
 from ..model.model import Model
 from ..model.pose import Pose, Rotation
 from ..model.shapes import Box, Cylinder, Rod
@@ -72,7 +72,7 @@ def closed_chain(n: int = 10, spatial: bool = False) -> Model:
     """n equal links between two points of the ground, 1 m and 10 kg together: one loop; joint "end" is the last one.
 
     At the coordinates zero it hangs as half a circle, which closes exactly; with more than four links that is no equilibrium.
-    All hinges are along z: n − 2 degrees of freedom. With `spatial=True` they are along z and y by turns, and a ball joint closes
+    All hinges are along z: n − 2 degrees of freedom. With `spatial=True` they alternate between z and y, and a ball joint closes
     the loop: n − 3 degrees of freedom.
     """
     least = 4 if spatial else 3

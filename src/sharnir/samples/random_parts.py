@@ -1,4 +1,4 @@
-"""Random bodies, joints and drives: what the random samples and the tests are made of."""
+"""Random bodies, joints and drives: the parts of the random samples and of the tests."""
 
 from __future__ import annotations
 

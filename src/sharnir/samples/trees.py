@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..errors import ModelError
-from ..model.garbage import no_collection
 from ..model.joints import Ball, Joint, Revolute, Universal
+from ..model.large_models import no_collection
 from ..model.model import Model
 from ..model.pose import Pose, Rotation
 from ..model.shapes import Rod

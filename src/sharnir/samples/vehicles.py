@@ -21,7 +21,7 @@ LOWER_MASS, UPPER_MASS, WHEEL_MASS = 5.0, 3.0, 36.0
 RADIUS = 0.3
 """Height of the wheel's centre at rest."""
 SEAT, RATIO = 0.28, 0.7
-"""Where spring and damper stand on the lower wishbone, and by how much of the wheel's travel they are shortened."""
+"""Place of spring and damper on the lower wishbone, and their shortening per travel of the wheel."""
 STRUT = 0.35
 """Length of the spring at rest."""
 TYRE_STIFFNESS, TYRE_DAMPING = 2e5, 100.0

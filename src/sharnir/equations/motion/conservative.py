@@ -41,7 +41,7 @@ def _cancels(structure: Structure, group: Group, scales: tuple[float, ...], deci
     for k, scale in enumerate(scales):  # one by one: there may be many forces
         motion = _anywhere(structure, np.random.default_rng(k), scale)
         with np.errstate(all="ignore"):
-            excess = stacked(group.shape.excess(*motion.at(group.reads, decides), *group.numbers.T), (1, n))
+            excess = stacked(group.shape.expression("excess")(*motion.at(group.reads, decides), *group.numbers.T), (1, n))
         zero &= excess.vanishes[0, 0]
         acts |= excess.size[0, 0] > 0.0
     return zero & acts

@@ -11,7 +11,7 @@ from ...kernels.algebra import IDENTITY
 from ...trace import Number, has_parameters
 from ..forces.force_element import Numbers
 from ..joints.closing_rows import Row, turn_sense, welded
-from ..pose import Pose, Rotation
+from ..pose import Pose, unchecked_rotation
 from .constraint_element import Constraint
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class ClosingJoint(Constraint):
         return self.parent, self.child
 
     def numbers(self, on: Motion) -> Numbers:
-        """Where its frames are on the bodies; of axes that are parallel to the body's nothing is traced."""
+        """The places of its frames on the bodies; axes that are parallel to those of the body are not traced."""
         out: dict[str, Sequence[Number] | None] = {}
         for end in ("at", "child_at"):
             pose: Pose = getattr(self, end)
@@ -50,7 +50,7 @@ class ClosingJoint(Constraint):
         out = copy(self)
         for end in ("at", "child_at"):
             axes = numbers[f"axes {end}"]
-            setattr(out, end, Pose(numbers[end], None if axes is None else Rotation._made(axes)))
+            setattr(out, end, Pose(numbers[end], None if axes is None else unchecked_rotation(axes)))
         return out
 
     def relative(self, on: Motion) -> Pose:

@@ -1,4 +1,4 @@
-"""What every constraint has in common, and constraints of the user's own."""
+"""Base classes of constraints, and constraints given by functions of the user's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..element import Element, element, element_field, named
-from ..forces.force_element import Numbers
+from ..forces.force_element import Numbers, name_of
 from ..formulas import SignalFormula
 from ..joints.closing_rows import Row
 from ..values import Label, NamedFormula
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Constraint:
-    """Functions of the motion that are zero. A subclass defines them, on numbers of any kind: floats and symbols."""
+    """Functions of the motion that are zero. A subclass defines them, on generic scalars: floats and symbols."""
 
     name: str | None = None
     internal = False
@@ -32,7 +32,7 @@ class Constraint:
         return False
 
     def numbers(self, on: Motion) -> Numbers:
-        """What its rows may be traced with as symbols, by name."""
+        """Numbers that its rows may be traced with as symbols, by name."""
         return {}
 
     def with_numbers(self, numbers: Numbers) -> Constraint:
@@ -44,7 +44,7 @@ class Constraint:
         return ()
 
     def true_amount(self, what: str) -> Callable[[float], float] | None:
-        """Of the row of that name whose residual is not the amount its name says: that amount, as a function of the residual."""
+        """The true amount of the named row as a function of its residual; None where the residual is that amount."""
         return None
 
     def speeds(self, on: Motion) -> Sequence[Row]:
@@ -87,8 +87,19 @@ class ConstraintElement(Element, Constraint):
 ZERO = NamedFormula(SignalFormula, example="sharnir.SignalFormula('position.hand.z - 0.05')")
 
 
+class FunctionConstraint(ConstraintElement):
+    """A constraint given by a function of the user's, of which it has the name."""
+
+    if TYPE_CHECKING:
+        function: Callable[[Any], Any]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.__dict__["name"] = self.name or name_of(self.function)
+
+
 @element("position")
-class UserConstraint(ConstraintElement):
+class UserConstraint(FunctionConstraint):
     """g(q, t) = 0: a function of `sharnir.Motion` that reads positions and returns one number or several."""
 
     function: Callable[[Any], Any] = element_field(
@@ -96,26 +107,18 @@ class UserConstraint(ConstraintElement):
     )
     name: str | None = element_field(Label(), default=None, key="")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.__dict__["name"] = self.name or name_of(self.function)
-
     def positions(self, on: Motion) -> Sequence[Row]:
         return _rows(self.function(on))
 
 
 @element("speed")
-class SpeedConstraint(ConstraintElement):
+class SpeedConstraint(FunctionConstraint):
     """a(q, t)·v = b(q, t): a function that reads positions and, linearly, speeds, and returns one number or several."""
 
     function: Callable[[Any], Any] = element_field(
         ZERO, key="zero", meaning="a function, linear in speeds (v.elbow, velocity.hand.x …), that is zero"
     )
     name: str | None = element_field(Label(), default=None, key="")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.__dict__["name"] = self.name or name_of(self.function)
 
     def speeds(self, on: Motion) -> Sequence[Row]:
         return _rows(self.function(on))
@@ -125,9 +128,3 @@ def _rows(values: Any) -> list[Row]:
     if not isinstance(values, (list, tuple)):
         return [("", values)]
     return [(f"row {k + 1}", value) for k, value in enumerate(values)]
-
-
-def name_of(function: Any) -> str | None:
-    """The name of a function as the name of the element made of it; a lambda has none."""
-    name = getattr(function, "__name__", "<lambda>")
-    return None if name == "<lambda>" else name

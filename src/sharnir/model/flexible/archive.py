@@ -29,35 +29,12 @@ FIELDS = (
 LARGEST = 2_000_000_000
 """Bytes of an archive when it is unpacked."""
 UNREADABLE = (OSError, ValueError, EOFError, MemoryError, RuntimeError, SyntaxError, zipfile.BadZipFile, zlib.error)
-"""What damaged archives raise."""
-
-
-def save_modal(body: ModalBody, path: FilePath) -> None:
-    """Write a modal body to an archive."""
-    path = _archive(path)
-    names, places, modes = body._arrays
-    integrals = body._integrals
-    np.savez_compressed(
-        path,
-        mass=body.mass,
-        centre=np.array(body.centre),
-        inertia=np.array(body.inertia),
-        node_names=np.array(names, dtype=str),
-        nodes=places,
-        modes=modes.transpose(0, 2, 1),
-        K=body._stiffness,
-        modal_mass=body._mass_matrix,
-        damping=np.array(body.damping),
-        rayleigh=np.array(body.rayleigh),
-        linear=integrals.linear,
-        first=integrals.first,
-        product=integrals.product,
-    )
+"""Exceptions that damaged archives raise."""
 
 
 def load_modal(path: FilePath) -> ModalBody:
     """The modal body of an archive that `ModalBody.save` has written, or another program with the same fields."""
-    path = _archive(path)
+    path = archive_path(path)
     try:
         found = _arrays(path)
     except FileNotFoundError:
@@ -116,7 +93,8 @@ def _body(found: dict[str, Any]) -> ModalBody:
     )
 
 
-def _archive(path: FilePath) -> Path:
+def archive_path(path: FilePath) -> Path:
+    """The path of an archive, its suffix checked."""
     if not isinstance(path, (str, os.PathLike)):
         raise ModelError(f"expected the path of an archive, got {brief(path)}")
     path = Path(path)

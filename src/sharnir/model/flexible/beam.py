@@ -125,7 +125,7 @@ class FlexibleBeam(Flexible):
 
     @property
     def frequencies(self) -> FloatArray:
-        """Of each coordinate, rad/s, under the end conditions of the modes."""
+        """Frequency of each coordinate, rad/s, under the end conditions of the modes."""
         return np.concatenate([omega for _, omega, _ in self._modes])
 
     @property
@@ -180,14 +180,7 @@ class FlexibleBeam(Flexible):
         if xi.ndim != 1 or not np.all(np.abs(xi) <= 1 + 1e-9):
             raise ModelError(f"{self.label}: expected positions x from 0 to {self.length:g} m, got {brief(x)}")
         names = ("moment_z", "moment_y", "torque", "axial", "shear_y", "shear_z")
-        of = {
-            "torque": "twist",
-            "axial": "stretch",
-            "moment_z": "bend_y",
-            "shear_y": "bend_y",
-            "moment_y": "bend_z",
-            "shear_z": "bend_z",
-        }
+        of = dict(zip(names, (*FAMILIES, "bend_y", "bend_z"), strict=True))
         found = {name: np.full((*e.shape[:-1], len(xi)), 0.0 if self.counts[of[name]] else np.nan) for name in names}
         k = 0
         for family, _, strains in self._modes:

@@ -64,7 +64,7 @@ class Family:
         return omega, strains / scale[:, None]
 
     def mass_matrix(self, strains: FloatArray, ends: str) -> FloatArray:
-        """Of deformations with these strains under the end conditions."""
+        """The mass matrix of deformations with these strains under the end conditions."""
         moved, slope = self.displaced(strains, ends)
         M = self.mass * series.overlap(moved, moved, self.length)
         return M + self.rotary * series.overlap(slope, slope, self.length) if self.bending else M

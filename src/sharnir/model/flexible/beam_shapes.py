@@ -109,7 +109,7 @@ class BeamShapes(Shapes):
 
 
 def integrate(lines: Lines, section: Section, density: float) -> Integrals:
-    """By Gauss's rule along the beam, exact for these polynomials, times four points of a section with its area, Iy and Iz."""
+    """Gauss's rule along the beam, exact for these polynomials, times four points of a section with its area, Iy and Iz."""
     xi, weights = legendre.leggauss(lines.moved.shape[1] + 1)
     dy, dz = np.sqrt(2 * section.Iz / section.area), np.sqrt(2 * section.Iy / section.area)
     x = np.repeat((xi + 1) * (lines.length / 2), 4)

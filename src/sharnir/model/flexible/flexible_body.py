@@ -1,4 +1,4 @@
-"""What every flexible body has: elastic coordinates, and the shapes that belong to them.
+"""Base classes of flexible bodies: elastic coordinates, the shapes that belong to them, and their damping.
 
 A point that stands at x in the undeformed body stands at y = x + Φ(x) e + ½ Σ Γ_kl(x) e_k e_l, with m elastic coordinates e.
 The section (or node) at x turns by the rotation vector Ψ(x) e. All in the body's axes.
@@ -81,7 +81,7 @@ class Shapes:
     damping: FloatArray
     """(m, m), symmetric and positive semidefinite."""
     root: tuple[float, float, float]
-    """Where displacement, rotation and Γ vanish."""
+    """The point where displacement, rotation and Γ vanish."""
 
     def at(self, point: Sequence[Number]) -> tuple[Rows, Rows, list[Rows] | None]:
         """Φ, Ψ (3×m) and Γ (3×m×m, or None) at a point of the undeformed body, given by numbers or symbols."""
@@ -125,7 +125,7 @@ class Flexible(Element):
 
     @property
     def words(self) -> str:
-        """What it is, in a few words."""
+        """A short description of the body."""
         raise NotImplementedError
 
     def check_place(self, point: Sequence[float]) -> None:

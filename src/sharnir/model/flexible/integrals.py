@@ -9,7 +9,7 @@ import numpy as np
 from ...types import FloatArray
 
 NEGLIGIBLE = 1e-14
-"""What is smaller than this share of its scale is rounding of an exact zero."""
+"""Share of its scale below which a number is the rounding of an exact zero."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

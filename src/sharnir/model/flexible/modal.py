@@ -216,7 +216,7 @@ class ModalBody(Flexible):
 
     @cached_property
     def _integrals(self) -> Integrals:
-        """The same with the mass properties and the mass matrix that were given, which lumped masses only approach."""
+        """Integrals with the given mass properties and mass matrix, which lumped masses only approach."""
         moment, second = self.mass * np.array(self.centre), second_moments(self.mass, self.centre, self.inertia)
         return replace(self._lumped, mass=self.mass, moment=moment, second=second, mass_matrix=self._mass_matrix)
 
@@ -256,9 +256,23 @@ class ModalBody(Flexible):
 
     def save(self, path: FilePath) -> None:
         """Write it to an archive of arrays, .npz; `load_modal` reads it."""
-        from .archive import save_modal
+        from .archive import archive_path
 
-        save_modal(self, path)
+        names, places, modes = self._arrays
+        np.savez_compressed(
+            archive_path(path),
+            mass=self.mass,
+            centre=np.array(self.centre),
+            inertia=np.array(self.inertia),
+            node_names=np.array(names, dtype=str),
+            nodes=places,
+            modes=modes.transpose(0, 2, 1),
+            K=self._stiffness,
+            modal_mass=self._mass_matrix,
+            damping=np.array(self.damping),
+            rayleigh=np.array(self.rayleigh),
+            **{name: getattr(self._integrals, name) for name in ("linear", "first", "product")},
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,8 +76,20 @@ class Rectangle(Section):
         return _rectangle(self.width, self.height)
 
 
+class RoundSection(Section):
+    """A section that is the same about every axis."""
+
+    @property
+    def Iz(self) -> float:
+        return self.Iy
+
+    @property
+    def It(self) -> float:
+        return 2 * self.Iy
+
+
 @element("circle")
-class Circle(Section):
+class Circle(RoundSection):
     """A solid circle."""
 
     radius: float = element_field(POSITIVE, unit="m", meaning="radius")
@@ -90,20 +102,12 @@ class Circle(Section):
     def Iy(self) -> float:
         return math.pi * self.radius**4 / 4
 
-    @property
-    def Iz(self) -> float:
-        return self.Iy
-
-    @property
-    def It(self) -> float:
-        return 2 * self.Iy
-
     def outline(self) -> Outline:
         return _circle(self.radius)
 
 
 @element("tube")
-class Tube(Section):
+class Tube(RoundSection):
     """A circular tube."""
 
     outer: float = element_field(POSITIVE, unit="m", meaning="outer radius")
@@ -121,14 +125,6 @@ class Tube(Section):
     @property
     def Iy(self) -> float:
         return math.pi * (self.outer**4 - self.inner**4) / 4
-
-    @property
-    def Iz(self) -> float:
-        return self.Iy
-
-    @property
-    def It(self) -> float:
-        return 2 * self.Iy
 
     def outline(self) -> Outline:
         return _circle(self.outer)

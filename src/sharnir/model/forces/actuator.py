@@ -70,7 +70,7 @@ class Actuator(ForceElement):
         return {} if self.dynamics == "none" and self.muscle is None else {"activation": self.activation}
 
     def act(self, on: Motion) -> None:
-        path = Path(on, self.terms, self.points) if self.body is None else _Place(on, self.body, self.at, self.wrench)
+        path = Path(on, self.terms, self.points) if self.body is None else _WrenchAt(on, self.body, self.at, self.wrench)
         length, rate = self.gear * path.length, self.gear * path.rate
         control = _held(value_of(self.control, on.t), self.control_range)
         drive = self._activation(on, control) if self.states(on) else control
@@ -96,7 +96,7 @@ class Actuator(ForceElement):
         return a
 
 
-class _Place:
+class _WrenchAt:
     """A wrench at a place on a body, in place of a path: it has no length, only a rate, its power per force."""
 
     length = 0.0

@@ -10,15 +10,16 @@ from ...trace import Number, is_zero
 from ...trace.functions import exp, maximum, minimum, select, sin
 from ..element import element, element_field
 from ..motion import Motion
-from ..values import Name, Scalar
-from .force_element import ForceElement, Numbers
+from ..values import Scalar
+from .force_element import JointForce, Numbers
+from .friction import sliding_and_dip, without_friction
 
 ELASTIC = 0.7
 """Share of the sliding force up to which bristles only bend: nothing slips, however long or often the load acts."""
 
 
 @element("bristle-friction")
-class BristleFriction(ForceElement):
+class BristleFriction(JointForce):
     """Friction by bristles of stiffness σ₀ and damping σ₁ that bend by z and slip when bent too far: on every speed of a joint
     τ = −(σ₀z + σ₁ż + viscous·v), ż = v − α(z, v)·|v|·z/z_s (Dupont, Hayward, Armstrong, Altpeter 2002). α = 0: they bend, the
     joint sticks; α = 1: they slip, and τ is the sliding force g(v) = C + (S − C)·exp(−(v/v_s)²) = σ₀·z_s.
@@ -26,7 +27,6 @@ class BristleFriction(ForceElement):
     A load below C holds still for good. σ₀ = C/presliding, σ₁ = σ₀·settling, fading with the speed as the dip does.
     """
 
-    joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
     coulomb: float | None = element_field(
         Scalar(above=0.0), default=None, unit="N m, N", meaning="C: force when sliding; the joint's own friction by default"
     )
@@ -57,16 +57,14 @@ class BristleFriction(ForceElement):
         return {"bristle": "rad, m"}
 
     def _names(self, on: Motion) -> tuple[str, ...]:
-        """Of the states: one for each speed."""
+        """Names of the states: one for each speed."""
         n = on.speed_count(self.joint)
         return ("bristle",) if n == 1 else tuple(f"bristle {k + 1}" for k in range(n))
 
     def numbers(self, on: Motion) -> Numbers:
-        n, own = on.speed_count(self.joint), on.joint(self.joint)
-        sliding = [self.coulomb] * n if self.coulomb is not None else own.per_speed("friction", n, f"joint {self.joint!r}")
+        sliding, dip = sliding_and_dip(self, on)
         if any(x is None or is_zero(x) for x in sliding):
-            raise ModelError(f"friction in joint {self.joint!r}: specify coulomb=…, or the joint's own option `friction`")
-        dip = [0.0 if self.static is None else self.static - C for C in sliding]
+            raise without_friction(self.joint)
         if any(isinstance(x, float) and x < 0.0 for x in dip):
             raise ModelError(f"friction in joint {self.joint!r}: static={self.static} is below the sliding force {sliding}")
         return {**super().numbers(on), "coulomb": sliding, "static": dip}

@@ -107,7 +107,7 @@ class Contact(ForceElement):
         return {**{name: getattr(self, name) for name in names}, "dip": dip}
 
     def states(self, on: Motion) -> Mapping[str, float]:
-        """Its parts have them."""
+        """No states of its own: its parts have them."""
         return {}
 
     def formula(self, on: Motion, n: Numbers) -> Number:
@@ -158,7 +158,7 @@ def _plain(contact: Contact) -> Iterator[Touch]:
 
 
 def _on_box(contact: Contact) -> Iterator[Touch]:
-    """A box that is touched by what is touched itself: the roles exchanged."""
+    """The corners or the sphere of `against` on the box: the roles exchanged."""
     yield from _balls(contact, contact.against, surface_of(contact.shape), swapped=True)
 
 
@@ -198,4 +198,4 @@ PAIRS: dict[tuple[type, type], Callable[[Contact], Iterator[Touch]]] = {
     (Points, Sphere): _plain,
     (Points, Box): _plain,
 }
-"""What touches what, and where."""
+"""The functions that divide a contact into its parts, by the classes that touch."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...kernels.algebra import dot, mtv, mv, scale, sub
@@ -33,7 +34,7 @@ class Surface:
         return self.distance(on, n, p)[1]
 
     def key(self) -> tuple[Any, ...]:
-        """What is not a number: equal for surfaces of one formula."""
+        """The formula apart from its numbers: equal for surfaces that share it."""
         return (type(self),)
 
     def __eq__(self, other: object) -> bool:
@@ -82,7 +83,7 @@ class BoxSurface(PlacedSurface):
         super().__init__(box.at, half=tuple(0.5 * x for x in box.size))
 
     def own_distance(self, on: Motion, n: Numbers, p: Vector) -> tuple[Number, Vector]:
-        """Outside, that of the nearest point of the box; inside, that of the nearest face."""
+        """Distance and normal of the nearest point of the box where p is outside, of the nearest face inside."""
         sign = [select(x < 0.0, -1.0, 1.0) for x in p]
         q = [s * x - h for s, x, h in zip(sign, p, n["half"], strict=True)]
         beyond = [maximum(x, 0.0) for x in q]
@@ -141,14 +142,10 @@ class GroundSurface(PlacedSurface):
         return select(safe, x - (hyy * gx - hxy * gy) / d, p[0]), select(safe, y - (hxx * gy - hxy * gx) / d, p[1])
 
 
+SURFACES: dict[type, Callable[[Any], Surface]] = {
+    Plane: FlatSurface, HeightFunction: GroundSurface, Sphere: RoundSurface, Box: BoxSurface,
+}  # fmt: skip
+
+
 def surface_of(what: Plane | HeightFunction | Sphere | Box) -> Surface:
-    match what:
-        case Plane():
-            return FlatSurface(what)
-        case HeightFunction():
-            return GroundSurface(what)
-        case Sphere():
-            return RoundSurface(what)
-        case Box():
-            return BoxSurface(what)
-    raise TypeError(what)
+    return SURFACES[type(what)](what)

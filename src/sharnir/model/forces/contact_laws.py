@@ -79,20 +79,20 @@ TINY = 1e-30
 
 
 class Patch(NamedTuple):
-    """Where surfaces touch."""
+    """A place where surfaces touch."""
 
     normal: Vector
     push: Number
     """The normal force."""
     touches: Number
     velocity: Vector
-    """Of sliding."""
+    """Velocity of sliding."""
     turning: Vector
     """Angular velocity of the surface that the bristles stand on."""
 
 
 def bristle_friction(n: Numbers, at: Patch, z: Vector) -> tuple[Vector, Vector]:
-    """The force on what slides, and the rate of the deflection z (world axes)."""
+    """The force on the sliding body, and the rate of the deflection z (world axes)."""
     out = dot(z, at.normal)
     flat = sub(z, scale(at.normal, out))
     size = sqrt(dot(flat, flat) + TINY)

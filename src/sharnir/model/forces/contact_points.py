@@ -1,4 +1,4 @@
-"""Where a shape touches a surface: the parts of a contact, each traced once for all contacts of its kind."""
+"""Points where a shape touches a surface: the parts of a contact, each traced once for all contacts of its kind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..motion import Motion, Vector
 from ..shapes import Box, Sphere
 from .contact_distance import Surface
 from .contact_laws import KELVIN_VOIGT, Patch, bristle_friction, normal_force, sliding_friction, turning_friction
-from .force_element import Force, Numbers
+from .force_element import Force, Numbers, size_of
 
 if TYPE_CHECKING:
     from .contact import Contact
@@ -45,7 +45,7 @@ class Touch(Force):
 
     @property
     def watches(self) -> bool:
-        """What is bounded can be passed over by a step, and a force that jumps smears it."""
+        """Whether steps must not pass over it: bounded surfaces can be missed, forces that jump are smeared."""
         return self.may_be_passed
 
     def bodies(self) -> Sequence[str]:
@@ -108,7 +108,7 @@ class Touch(Force):
         force = add(scale(normal, push), friction)
         on.push(self.body, force, moment=add(moment, cross(arms[0], force)))
         on.push(self.on, neg(force), moment=neg(add(moment, cross(arms[1], force))))
-        return stored, depth, push, _size(friction), select(depth > 0.0, _size(sliding), 0.0)
+        return stored, depth, push, size_of(friction), select(depth > 0.0, size_of(sliding), 0.0)
 
 
 class Ball(Touch):
@@ -141,7 +141,7 @@ class Ring(Touch):
         axis, across = (mv(pose.rotation.entries, n[name]) for name in ("axis", "across"))
 
         def down(p: Vector) -> tuple[Vector, Vector]:
-            """From the centre towards the surface, in the plane of the ring; and the normal of the surface near p."""
+            """Direction from the centre towards the surface, in the plane of the ring; and the normal of the surface near p."""
             normal = self.surface.normal(on, n, mtv(other.rotation.entries, sub(p, other.position)))
             up = mv(other.rotation.entries, normal)
             tilt = sub(scale(axis, dot(up, axis)), up)
@@ -155,9 +155,3 @@ class Ring(Touch):
         back, side = scale(u, -0.5), scale(cross(axis, u), SIDE)
         directions = u, add(back, side), sub(back, side)
         return [(add(centre, scale(d, n["ring"])), n["radius"]) for d in directions]
-
-
-def _size(x: Vector) -> Number:
-    square = dot(x, x)
-    moves = square > 0.0  # the root of zero has no derivative
-    return select(moves, sqrt(select(moves, square, 1.0)), 0.0)

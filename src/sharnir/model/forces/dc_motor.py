@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...errors import ModelError
 from ...trace import Number, is_zero
 from ...trace.functions import maximum, minimum
 from ..element import element, element_field
 from ..motion import Motion
-from ..values import FunctionOrElement, Label, Name, Scalar
-from .force_element import ForceElement, Numbers, value_of
+from ..values import FunctionOrElement, Label, Scalar
+from .force_element import JointForce, Numbers, check_one_speed, value_of
 from .pid import PID, UNITS
 
 
 @element("dc-motor")
-class DCMotor(ForceElement):
+class DCMotor(JointForce):
     """L·di/dt = u − R·i − k_e·gear·v, torque in the joint gear·k_t·i; without inductance i = (u − k_e·gear·v)/R.
 
     The current is a state; what the winding stores is ½L·i². The inertia of the rotor is the joint's option `armature`, gear²
     times that of the rotor itself.
     """
 
-    joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
     voltage: float | Callable[[Any, Any, Any], Any] | PID = element_field(
         FunctionOrElement(("t", "x", "v"), or_number=True, classes=(PID,)),
         unit="V",
@@ -58,8 +56,7 @@ class DCMotor(ForceElement):
         return {"current": "A", **UNITS}
 
     def numbers(self, on: Motion) -> Numbers:
-        if on.speed_count(self.joint) != 1:
-            raise ModelError(f"DC motor of joint {self.joint!r}: it needs one speed, the joint has {on.speed_count(self.joint)}")
+        check_one_speed(self, on, "DC motor")
         constant = self.torque_constant if self.back_emf is None else self.back_emf
         return {**super().numbers(on), "back_emf": constant, "limit": self.limit}
 

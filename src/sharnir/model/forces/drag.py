@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...kernels.algebra import ZERO3, dot, scale, sub
-from ...trace.functions import select, sqrt
+from ...kernels.algebra import ZERO3, scale, sub
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Label, Name, Scalar, Vector
-from .force_element import ForceElement, Numbers
+from .force_element import ForceElement, Numbers, size_of
 
 
 @element("drag")
@@ -29,8 +28,5 @@ class Drag(ForceElement):
 
     def formula(self, on: Motion, n: Numbers) -> None:
         v = sub(on.point(self.body, n["at"])[1], n["wind"])
-        square = dot(v, v)
-        moves = square > 0.0
-        speed = select(moves, sqrt(select(moves, square, 1.0)), 0.0)
-        force = scale(v, -(n["linear"] + n["quadratic"] * speed))
+        force = scale(v, -(n["linear"] + n["quadratic"] * size_of(v)))
         on.push(self.body, force, n["at"], scale(on.spin(self.body, n["at"]), -n["angular"]))

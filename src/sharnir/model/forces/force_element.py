@@ -1,34 +1,38 @@
-"""What every force has in common, and a force of the user's own."""
+"""Base classes of forces, and a force given by a function of the user's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...errors import ModelError
+from ...kernels.algebra import dot
 from ...trace import Number, Symbol
-from ..element import Element, described, named
+from ...trace.functions import select, sqrt
+from ..element import Element, element, element_field, named
+from ..values import Name
 
 if TYPE_CHECKING:
     from ..motion import Motion
     from ..structure import Structure
 
 Numbers = Mapping[str, Any]
-"""Fields of a force and what they are: a number, several, or None."""
+"""Fields of a force and their values: a number, several, or None."""
 
 
 class Force:
-    """Something that pushes. A subclass defines how, on numbers of any kind: floats when interpreted, symbols when compiled.
+    """A force. A subclass defines how it acts, on generic scalars: floats when interpreted, symbols when compiled.
 
     It defines `act`; or the two steps `numbers` and `formula`, and then ten thousand of them are traced as fast as one.
     """
 
     name: str | None = None
     noun = "force"
-    """What messages call it."""
+    """The word for it in messages."""
 
     @property
     def loses_unseen(self) -> bool:
-        """Whether what it stores may be lost while it pushes nothing: its work is then integrated to the tolerances."""
+        """Whether stored energy may be lost while it applies no force: its work is then integrated to the tolerances."""
         return False
 
     kinetic: bool = False
@@ -51,7 +55,7 @@ class Force:
         return self.formula(on, self.numbers(on))
 
     def numbers(self, on: Motion) -> Numbers:
-        """The numbers of its formula by field, with the options of joints in place of what was left at its default."""
+        """The numbers of its formula by field, with the options of joints in place of defaults."""
         return {}
 
     def formula(self, on: Motion, n: Numbers) -> Number | None:
@@ -70,7 +74,7 @@ class Force:
 
     @property
     def units_of_states(self) -> Mapping[str, str]:
-        """Of those that have one, by local name."""
+        """Units of its states that have one, by local name."""
         return {}
 
     def parts(self, structure: Structure) -> Sequence[Force]:
@@ -95,20 +99,43 @@ class ForceElement(Element, Force):
         return named(self, "joint")
 
     def numbers(self, on: Motion) -> Numbers:
-        fields = {one.name: getattr(self, one.name) for one in described(type(self))}
-        return {name: x for name, x in fields.items() if isinstance(x, (float, tuple, Symbol))}
+        return {name: x for name, x in self.fields().items() if isinstance(x, (float, tuple, Symbol))}
+
+
+@element()
+class JointForce(ForceElement):
+    """A force of the library in a joint."""
+
+    joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
 
 
 class UserForce(Force):
     """A plain Python function of one argument, `Motion`."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
-        self.function = function
-        name = getattr(function, "__name__", "<lambda>")
-        self.name = None if name == "<lambda>" else name
+        self.function, self.name = function, name_of(function)
 
     def act(self, on: Motion) -> Number | None:
         return self.function(on)
+
+
+def name_of(function: Any) -> str | None:
+    """The name of a function as the name of the element made of it; a lambda has none."""
+    name = getattr(function, "__name__", "<lambda>")
+    return None if name == "<lambda>" else name
+
+
+def check_one_speed(force: JointForce, on: Motion, what: str) -> None:
+    """Refuse a joint of more than one speed, or of none."""
+    if (n := on.speed_count(force.joint)) != 1:
+        raise ModelError(f"{what} of joint {force.joint!r}: it needs one speed, the joint has {n}")
+
+
+def size_of(x: Sequence[Number]) -> Number:
+    """The length of a vector, with a derivative of zero where it is zero."""
+    square = dot(x, x)
+    moves = square > 0.0  # the root of zero has no derivative
+    return select(moves, sqrt(select(moves, square, 1.0)), 0.0)
 
 
 def value_of(x: Any, *args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""States of forces: which there are, what they are called, and a state without a force."""
+"""States of forces and their names, and states without a force."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Own = dict[tuple[str, int], dict[str, str]]
 
 
 class AddedState(Force):
-    """A state of `Model.add_state`: it has a rate and pushes nothing."""
+    """A state of `Model.add_state`: it has a rate and applies no force."""
 
     noun = "state"
 
@@ -40,7 +40,7 @@ class AddedState(Force):
 
 
 def parts_of(structure: Structure, force: Force) -> Sequence[Force]:
-    """What is traced for a force: its parts, where it is of the library, else itself."""
+    """The forces that are traced for a force: its parts, where it is of the library, else itself."""
     return force.parts(structure) if force.alike else (force,)
 
 
@@ -71,5 +71,5 @@ def declared_states(structure: Structure, forces: Mapping[str, Force]) -> tuple[
 
 
 def has_states(force: Any) -> bool:
-    """Whether it may have states: forces that do define `states`, or consist of parts that do."""
+    """Whether it may have states: it defines `states`, or consists of parts that do."""
     return type(force).states is not Force.states

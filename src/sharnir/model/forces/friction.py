@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from ...errors import ModelError
-from ...trace import is_zero
+from ...trace import Number, is_zero
 from ...trace.functions import exp, tanh
 from ..element import element, element_field
 from ..motion import Motion
-from ..values import Name, Scalar
-from .force_element import ForceElement, Numbers
+from ..values import Scalar
+from .force_element import JointForce, Numbers
+
+if TYPE_CHECKING:
+    from .bristle_friction import BristleFriction
 
 
 @element("joint-friction")
-class JointFriction(ForceElement):
+class JointFriction(JointForce):
     """τ = −(C + (S − C)·exp(−(v/v_s)²))·tanh(v/slip) − viscous·v on every speed of a joint.
 
     Below the slip speed the joint creeps instead of sticking: smooth friction does not hold a position indefinitely. Small
     values make the equations stiff: choose "radau" then.
     """
 
-    joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
     coulomb: float | None = element_field(
         Scalar(at_least=0.0), default=None, unit="N m, N", meaning="C: force when sliding; the joint's own friction by default"
     )
@@ -35,11 +40,9 @@ class JointFriction(ForceElement):
     slip: float = element_field(Scalar(above=0.0), default=1e-3, unit="rad/s, m/s", meaning="speed at which tanh is near one")
 
     def numbers(self, on: Motion) -> Numbers:
-        n, own = on.speed_count(self.joint), on.joint(self.joint)
-        sliding = [self.coulomb] * n if self.coulomb is not None else own.per_speed("friction", n, f"joint {self.joint!r}")
+        sliding, dip = sliding_and_dip(self, on)
         if all(x is None or is_zero(x) for x in (sliding, self.static, self.viscous)):
-            raise ModelError(f"friction in joint {self.joint!r}: specify coulomb=…, or the joint's own option `friction`")
-        dip = [0.0 if self.static is None else self.static - C for C in sliding]
+            raise without_friction(self.joint)
         return {**super().numbers(on), "coulomb": sliding, "static": dip}
 
     def formula(self, on: Motion, n: Numbers) -> None:
@@ -49,3 +52,15 @@ class JointFriction(ForceElement):
             level = C + dip * exp(-x * x)
             tau.append(-level * tanh(speed / n["slip"]) - n["viscous"] * speed)
         on.torque(self.joint, tau)
+
+
+def sliding_and_dip(friction: JointFriction | BristleFriction, on: Motion) -> tuple[Sequence[Number], list[Number]]:
+    """C, by default the joint's own friction, and S − C, on every speed."""
+    joint, C, S = friction.joint, friction.coulomb, friction.static
+    n = on.speed_count(joint)
+    sliding = [C] * n if C is not None else on.joint(joint).per_speed("friction", n, f"joint {joint!r}")
+    return sliding, [0.0 if S is None else S - x for x in sliding]
+
+
+def without_friction(joint: str) -> ModelError:
+    return ModelError(f"friction in joint {joint!r}: specify coulomb=…, or the joint's own option `friction`")

@@ -1,4 +1,4 @@
-"""Forces in groups: those of one shape share a graph; arrays hold what differs from one to the next."""
+"""Forces in groups: those of one shape share a graph; arrays hold their differences."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ...trace import Graph, Number, Symbol, call_traced
+from ...types import integers
 from ..motion import Motion, Observed
 from .force_element import Force
 from .force_states import parts_of
@@ -33,21 +34,17 @@ class Group:
     numbers: np.ndarray
     """(n, numbers)"""
     places: np.ndarray
-    """(n, pushes): places in the flat vector of what is pushed."""
+    """(n, pushes): places in the flat vector of pushes."""
     observed: Mapping[str, Observed] = field(default_factory=dict)
-    """What is observed, in the order of the output of that name."""
+    """Observed numbers by name, in the order of the output of that name."""
 
     def places_of(self, answer: str) -> np.ndarray:
-        """Where an output goes: pushes to their places, the others to the index of the force."""
+        """Destinations of an output: places of pushes, the index of the force for others."""
         return self.places if answer == "push" else self.force
 
 
 def grouped(structure: Structure, layout: Layout, forces: Mapping[str, Force]) -> list[Group]:
     """Forces of the library by kind, each kind traced once; those of the user traced one by one, then grouped by equal graphs."""
-
-    def integers(x: Any) -> np.ndarray:
-        return np.array(x, dtype=np.int64)
-
     on = Motion(structure, Graph())
     states = structure.states_of
     kinds: dict[Any, Kind] = {}
@@ -106,7 +103,7 @@ def joined(groups: Sequence[Group]) -> Group:
             reads |= {place: graph.input() for place in places if place not in reads}
             own = graph.inputs(len(group.shape.numbers))
             numbers += own
-            values = iter(group.shape.everything(*(reads[place] for place in places), *own))
+            values = iter(group.shape.expression(*outputs)(*(reads[place] for place in places), *own))
             for name, symbols in group.shape.outputs.items():
                 outputs[name] += [next(values) for _ in symbols]
     arrays = [np.concatenate([getattr(group, name).ravel() for group in groups])[None] for name in ("force", "numbers", "places")]

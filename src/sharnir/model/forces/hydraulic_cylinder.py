@@ -117,7 +117,7 @@ class HydraulicCylinder(ForceElement):
         return stored
 
     def _valve(self, on: Motion, n: Numbers, pressures: Mapping[str, Number]) -> tuple[dict[str, Number], Number]:
-        """Flows into the chambers, and what the supply line stores."""
+        """Flows into the chambers, and the energy stored in the supply line."""
         valve, line = self.valve, self._at("supply")
         if valve is None:
             return {"a": 0.0, "b": 0.0}, 0.0

@@ -16,7 +16,7 @@ from .force_element import value_of
 from .pid import PID
 
 ATMOSPHERE = 101325.0
-"""Pa: what the pressure of a gas is above zero where a gauge shows none."""
+"""Pa: absolute pressure of a gas where a gauge shows zero."""
 CUT_OFF = 0.05
 """Share of the set pressure over which a pressure-compensated pump goes from full flow to none."""
 
@@ -64,7 +64,7 @@ class Valve(Element):
         return maximum(-1.0, minimum(1.0, u))
 
     def flows(self, u: Number, a: Number, b: Number, supply: Number) -> tuple[Number, Number, Number]:
-        """Into chamber a, into chamber b, out of the supply; `a`, `b`: their pressures."""
+        """Flows into chamber a, into chamber b, out of the supply; `a`, `b`: their pressures."""
         forward = u > 0.0
         into_a = u * select(forward, self._edge(supply - a), self._edge(a - self.tank))
         into_b = -u * select(forward, self._edge(b - self.tank), self._edge(supply - b))
@@ -104,12 +104,12 @@ class Accumulator(Element):
         return select(p > self.precharge, self.gas(p) / (self.exponent * (maximum(p, self.precharge) + ATMOSPHERE)), 0.0)
 
     def energy(self, p: Number) -> Number:
-        """What the oil in it can do: ∫ p dV of the oil that came in."""
+        """Energy of the oil in it: ∫ p dV of the oil that came in."""
         gas, P, P0 = self.gas(p), maximum(p, self.precharge) + ATMOSPHERE, self.precharge + ATMOSPHERE
         slow = isinstance(self.exponent, float) and self.exponent == 1.0
         inner = P0 * self.volume * log(self.volume / gas) if slow else (P * gas - P0 * self.volume) / (self.exponent - 1.0)
         return inner - ATMOSPHERE * (self.volume - gas)
 
     def delivered(self, p: Number, supply: Number) -> Number:
-        """By the pump."""
+        """Flow delivered by the pump."""
         return self.pump * maximum(0.0, minimum(1.0, (supply - p) / (CUT_OFF * supply)))

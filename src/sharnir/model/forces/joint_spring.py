@@ -14,8 +14,8 @@ from ...trace.functions import atan2, cos, select, sin, sqrt
 from ..element import element, element_field
 from ..joints.joint_type import DRIVEN_OPTIONS, Joint, OneOrMore, per_coordinate
 from ..motion import JointOptions, Motion
-from ..values import Function, Name, Scalar, ScalarOrVector
-from .force_element import Force, ForceElement, Numbers
+from ..values import Function, Scalar, ScalarOrVector
+from .force_element import Force, JointForce, Numbers
 
 if TYPE_CHECKING:
     from ..deformation import Deformation
@@ -49,13 +49,12 @@ def _times(K: np.ndarray, x: Sequence[Number]) -> list[Number]:
 
 # --- joint spring
 @element("joint-spring")
-class JointSpring(ForceElement):
+class JointSpring(JointForce):
     """Spring and damper on the coordinates of a joint: τ = −stiffness·(x − rest) − damping·ẋ, or `law(x, v)` in its place.
 
     On a ball joint the spring acts along the rotation vector from the rest position.
     """
 
-    joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
     stiffness: OneOrMore = element_field(
         ScalarOrVector(Scalar(endless=True)), default=0.0, unit="N m/rad, N/m", meaning="one number, or one per speed"
     )
@@ -111,7 +110,7 @@ class JointSpring(ForceElement):
 
 
 def _rest(joint: JointOptions, rest: Any, n: int, label: str) -> Sequence[float]:
-    """Where the spring is free, a number for every coordinate; a driven joint has n, which have no names."""
+    """Coordinates at which the spring is free, a number for each; a driven joint has n, which have no names."""
     names = joint.q_names()
     if {"x", "y", "z", "qw"} <= set(names):
         raise ModelError(f"{label}: a free joint has no axes of its own for a spring; use a Bushing")
@@ -173,7 +172,7 @@ def moment_of_turn(turn: Sequence[Number], slope: Sequence[Number], sign: float)
 
 
 class DriveRotor(Force):
-    """The rotor of a driven coordinate: its drive turns it too. What it stores is kinetic energy."""
+    """The rotor of a driven coordinate: its drive turns it too. It stores kinetic energy."""
 
     kinetic = True
 

@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ...trace import Graph, Symbol, has_parameters, is_parametric, is_zero
 from ..motion import Motion, Observed, OneCoordinate
-from .force_element import Numbers
+from .force_element import Force, Numbers
 from .layout import WIDTH, Layout
 from .shape import Shape
 
 if TYPE_CHECKING:
+    from ..constraints import Constraint
     from ..structure import Structure
 
 
 NO_STATES: Mapping[str, str] = {}
-
-
-class Alike(Protocol):
-    """A force or a constraint of which there may be thousands."""
-
-    @property
-    def alike(self) -> bool: ...
-    def numbers(self, on: Motion) -> Numbers: ...
-    def bodies(self) -> Sequence[str]: ...
-    def joints(self) -> Sequence[str]: ...
+Alike: TypeAlias = "Force | Constraint"
+"""A force or a constraint of which there may be thousands."""
 
 
 class Signature(NamedTuple):
-    """The kind of a force or a constraint, equal for all that share a trace, and what differs from one to the next."""
+    """The kind of a force or a constraint, equal for all that share a trace, and their differences."""
 
     kind: tuple[Any, ...]
     rows: list[int]
@@ -41,7 +34,7 @@ class Signature(NamedTuple):
     n_states: int = 0
 
     def flat(self) -> Iterator[float]:
-        """The numbers that differ: neither zeros nor what depends on parameters."""
+        """The numbers that differ: neither zeros nor formulas of parameters."""
         for x in self.numbers.values():
             if not _is_zero(x):
                 yield from (y for y in _as_sequence(x) if not is_parametric(y))
@@ -80,7 +73,7 @@ def signature(one: Alike, on: Motion, states: Mapping[str, str] = NO_STATES) -> 
 
 
 def _joint_signature(placed: Any, on: Motion) -> tuple[tuple[Any, ...], list[int]] | None:
-    """What a force sees of a joint apart from its place in the model, and that place; None where its formulas are its own."""
+    """A joint as a force sees it apart from its place in the model, and that place; None where its formulas are its own."""
     whole, part = (placed.joint, (placed.k, placed.a)) if isinstance(placed, OneCoordinate) else (placed, None)
     if whole.follows or any(m.given is not None for m in whole.motions) or not whole.nv:
         return None
@@ -108,7 +101,7 @@ def _form(x: Any) -> Any:
 
 
 class Kind:
-    """The shape of a kind, and where a function of it reads and acts, given the rows of what it names."""
+    """The shape of a kind, and the places its functions read and act on, given the rows of the bodies and joints they name."""
 
     def __init__(
         self,
@@ -167,7 +160,7 @@ def _at(rows: np.ndarray, terms: Sequence[tuple[int, int, int, int]]) -> np.ndar
 
 
 def symbols_for(graph: Graph, numbers: Numbers) -> tuple[list[Symbol], dict[str, Any]]:
-    """The numbers as symbols, and by field; zeros, and what depends on parameters, stay as they are."""
+    """The numbers as symbols, and by field; zeros and formulas of parameters stay unchanged."""
     made: list[Symbol] = []
 
     def symbol(x: Any) -> Any:

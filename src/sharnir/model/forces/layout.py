@@ -18,7 +18,7 @@ class Layout:
         state = {"t": 1, "q": structure.nq, "v": structure.nv, "parameter": len(structure.parameters)}
         self.sizes = state | {part: rows * k for part, k in WIDTH.items()}
         self.at: dict[str, int] = {}
-        """Where each part of the motion begins."""
+        """First index of each part of the motion."""
         size = 0
         for part, n in self.sizes.items():
             self.at[part], size = size, size + n
@@ -29,5 +29,5 @@ class Layout:
         self.pushes = self.rate_at + len(structure.states)
 
     def flat(self, motion: Mapping[str, Any]) -> list[Any]:
-        """The motion as one list of numbers of any kind, as far as its parts are given."""
+        """The motion as one list of generic scalars, as far as its parts are given."""
         return [x for part in self.sizes if part in motion for x in motion[part]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import ModelError
 from ...trace import Number, is_parametric
 from ..motion import Motion
-from ..values import Fault, Scalar
+from ..values import Scalar, checked
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -43,9 +43,4 @@ def low_pass(
 
 
 def _positive(name: str, what: str, value: Any) -> Any:
-    if is_parametric(value):
-        return value
-    try:
-        return Scalar(above=0.0).check(value)
-    except Fault as fault:
-        raise ModelError(f"low_pass {name!r}: {what}: {fault.what}") from None
+    return value if is_parametric(value) else checked(Scalar(above=0.0), value, f"low_pass {name!r}: {what}")

@@ -43,7 +43,7 @@ class Curve(NamedTuple):
         return self.B * self.C * self.D
 
     def __call__(self, x: Number) -> Number:
-        """Without the shifts."""
+        """The value without the shifts."""
         Bx = self.B * x
         return self.D * sin(self.C * atan(Bx - self.E * (Bx - atan(Bx))))
 

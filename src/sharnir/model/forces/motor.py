@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...errors import ModelError
 from ...trace.functions import maximum, minimum, tanh
 from ..element import element, element_field
 from ..motion import Motion
-from ..values import Flag, Function, Name, Scalar
-from .force_element import ForceElement, Numbers, value_of
+from ..values import Flag, Function, Scalar
+from .force_element import JointForce, Numbers, check_one_speed, value_of
 
 
 @element("motor")
-class Motor(ForceElement):
+class Motor(JointForce):
     """τ = torque + kp·(target − x) + kd·(target_speed − v), held within ±limit. For a joint of one coordinate."""
 
-    joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
     torque: float | Callable[[Any, Any, Any], Any] = element_field(
         Function(("t", "x", "v"), or_number=True), default=0.0, unit="N m, N", meaning="a number, or a function of t, x, v"
     )
@@ -37,8 +35,7 @@ class Motor(ForceElement):
     )
 
     def numbers(self, on: Motion) -> Numbers:
-        if on.speed_count(self.joint) != 1:
-            raise ModelError(f"motor of joint {self.joint!r}: it needs one speed, the joint has {on.speed_count(self.joint)}")
+        check_one_speed(self, on, "motor")
         return {**super().numbers(on), "limit": self.limit if self.limit is not None else on.joint(self.joint).effort}
 
     def formula(self, on: Motion, n: Numbers) -> None:

@@ -38,7 +38,7 @@ class Path:
         self.length, self.rate = length, rate
 
     def pull(self, tension: Number) -> None:
-        """What a tension along the path does: it shortens it."""
+        """Apply a tension along the path, which shortens it."""
         on = self._on
         for joint, _, v, coefficient in self._terms:
             on.torque(joint, [-coefficient * tension if k == v else 0.0 for k in range(on.speed_count(joint))])

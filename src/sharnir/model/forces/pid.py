@@ -10,8 +10,8 @@ from ...trace import Number, Symbol, is_zero, tangent
 from ...trace.functions import maximum, minimum, select
 from ..element import element, element_field
 from ..motion import Motion
-from ..values import Choice, Function, Label, Name, Scalar
-from .force_element import ForceElement, Numbers, value_of
+from ..values import Choice, Function, Label, Scalar
+from .force_element import JointForce, Numbers, check_one_speed, value_of
 
 FADE = 0.01
 """Clamping: integration has faded out where the demand is this share of the limit beyond it."""
@@ -19,7 +19,7 @@ UNITS = {"integral": "rad s, m s", "derivative": "rad/s, m/s"}
 
 
 @element("pid")
-class PID(ForceElement):
+class PID(JointForce):
     """u = kp·e + ki·∫e dt + kd·ė with e = target − x, held within ±limit: a force in the joint, or the voltage of a `DCMotor`.
 
     The rate of the error is that of the target minus the speed of the joint; with `filter` it passes a lag of that time
@@ -28,7 +28,6 @@ class PID(ForceElement):
     "none" lets it run.
     """
 
-    joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
     kp: float = element_field(Scalar(), default=0.0, unit="N m/rad, N/m", meaning="gain of the error")
     ki: float = element_field(Scalar(), default=0.0, unit="N m/(rad s), N/(m s)", meaning="gain of its integral")
     kd: float = element_field(Scalar(), default=0.0, unit="N m s/rad, N s/m", meaning="gain of its rate")
@@ -60,8 +59,7 @@ class PID(ForceElement):
 
     def numbers_of(self, on: Motion, limit: float | None) -> dict[str, Any]:
         """Its numbers with the limit of whatever it drives, where it has none of its own."""
-        if on.speed_count(self.joint) != 1:
-            raise ModelError(f"PID of joint {self.joint!r}: it needs one speed, the joint has {on.speed_count(self.joint)}")
+        check_one_speed(self, on, "PID")
         limit, tracking = self.limit if self.limit is not None else limit, self.tracking
         if limit is not None and not is_zero(self.ki) and self.anti_windup == "back-calculation" and tracking is None:
             if is_zero(self.kp):
@@ -73,7 +71,7 @@ class PID(ForceElement):
         on.torque(self.joint, self.command(on, n))
 
     def command(self, on: Motion, n: Numbers) -> Number:
-        """What it asks for, within the limit; sets the rates of its states."""
+        """The command, within the limit; sets the rates of its states."""
         x, v = on.coordinates(self.joint)[0], on.speeds(self.joint)[0]
         target = value_of(n.get("target", self.target), on.t)
         error, rate = target - x, _rate(target, on) - v
@@ -92,7 +90,7 @@ class PID(ForceElement):
         return command
 
     def _integrated(self, error: Number, demand: Number, command: Number, n: Numbers) -> Number:
-        """The rate of the integral: the error, less what would wind it up."""
+        """The rate of the integral: the error without the part that would wind it up."""
         if n["limit"] is not None and self.anti_windup == "back-calculation":
             return error + (command - demand) / (n["ki"] * n["tracking"])
         if n["limit"] is not None and self.anti_windup == "clamping":

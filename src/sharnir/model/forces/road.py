@@ -1,4 +1,4 @@
-"""Where a wheel meets the road: the road's tangent plane, and the lowest point of a thin disc on it."""
+"""The contact of a wheel with the road: the road's tangent plane, and the lowest point of a thin disc on it."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ class ContactPoint(NamedTuple):
     """The contact of a disc with the tangent plane, in the axes of the road."""
 
     normal: Vector
-    """Of the road, upward."""
+    """Normal of the road, upward."""
     ahead: Vector
-    """Where the wheel heads along the road."""
+    """Heading of the wheel along the road."""
     left: Vector
     down: Vector
-    """From the centre of the wheel to the contact point, of length one, in the plane of the wheel."""
+    """Unit vector from the centre of the wheel to the contact point, in the plane of the wheel."""
     radius: Number
     """The loaded radius: from the centre of the wheel to the road along `down`."""
     cosine: Number
-    """Of the camber."""
+    """Cosine of the camber."""
     sine: Number
-    """Of the camber, positive where the top of the wheel leans to the left."""
+    """Sine of the camber, positive where the top of the wheel leans to the left."""
 
 
 def contact_point(centre: Vector, axis: Vector, road: Number | Height, on: Motion, label: str) -> ContactPoint:
@@ -54,7 +54,7 @@ def contact_point(centre: Vector, axis: Vector, road: Number | Height, on: Motio
     parameters = {name: on.parameter(name) for name in surface.parameters}
 
     def below(x: Number, y: Number) -> tuple[ContactPoint, Number, Number]:
-        """On the tangent plane at this point of the road; the next point."""
+        """The contact with the tangent plane at this point of the road, and the next point."""
         z, along_x, along_y, xx, xy, yy = surface(x, y, parameters=parameters)
         steep = sqrt(1.0 + along_x * along_x + along_y * along_y)
         found = _on_plane(centre, axis, (x, y, z), scale((-along_x, -along_y, 1.0), 1.0 / steep))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ModelError
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Shape:
-    """Inputs: what is read of the motion, then the numbers of the force.
+    """A formula. Inputs: what is read of the motion, then the numbers of the force.
 
     Outputs of a force: "push" (wrenches, joint forces, rates of states), "energy" that is stored, "power", "prescribed" (the
     part of it that goes into motions given in time), "excess" (power plus rate of the stored energy, zero for a conservative
@@ -32,37 +31,18 @@ class Shape:
     ) -> None:
         self.graph, self.reads, self.numbers = graph, tuple(reads), tuple(numbers)
         self.outputs = {name: tuple(x) for name, x in outputs.items()}
+        self._made: dict[tuple[str, ...], Expression] = {}
 
-    def _expression(self, *names: str) -> Expression:
-        return Expression(self.graph, [*self.reads, *self.numbers], [x for name in names for x in self.outputs[name]])
-
-    @cached_property
-    def everything(self) -> Expression:
-        return self._expression(*self.outputs)
-
-    @cached_property
-    def pushes(self) -> Expression:
-        return self._expression("push")
-
-    @cached_property
-    def report(self) -> Expression:
-        return self._expression("energy", "power")
-
-    @cached_property
-    def observed(self) -> Expression:
-        return self._expression("observed")
-
-    @cached_property
-    def prescribed(self) -> Expression:
-        return self._expression("prescribed")
-
-    @cached_property
-    def excess(self) -> Expression:
-        return self._expression("excess")
+    def expression(self, *names: str) -> Expression:
+        """The named outputs, one after another; made once."""
+        if names not in self._made:
+            outputs = [x for name in names for x in self.outputs[name]]
+            self._made[names] = Expression(self.graph, [*self.reads, *self.numbers], outputs)
+        return self._made[names]
 
 
 class TracedForce:
-    """One force on symbols: the places it reads, what it pushes where, and its outputs."""
+    """One force on symbols: the places it reads, the places it pushes, and its outputs."""
 
     def __init__(
         self,
@@ -100,7 +80,7 @@ class TracedForce:
         self.reads = {place: x for place, x in on.inputs.items() if x.index in wanted}
 
     def places(self, layout: Layout) -> list[tuple[int, str, int]]:
-        """Where it pushes: the part of the pushes (wrenches like velocities, joint forces like speeds) and the index in it."""
+        """Places it pushes: the part of the pushes (wrenches like velocities, joint forces like speeds) and the index in it."""
         wrenches = [(0, "velocity", 6 * row + c) for row, c in self.wrenches]
         rates = [(layout.rate_at, "state", k) for k in self.rates]
         return [*wrenches, *((layout.load_at, "v", a) for a in self.torques), *rates]
@@ -128,7 +108,7 @@ def rebuilt(form: Form, sizes: Sizes) -> Shape:
 
 # --- how what is read changes in time -------------------------------------------------------------------------------------
 def flow(on: Motion, outputs: Sequence[Number]) -> Iterator[tuple[Symbol, Number]]:
-    """Every position that outputs depend on, and the time, with its rate; what the rates need is read in addition. Speeds have no
+    """Every position that outputs depend on, and the time, with its rate; the rates may read more of the motion. Speeds have no
     rate here."""
     wanted = set(needed(on._graph, outputs))
     for (kind, index), x in list(on.inputs.items()):

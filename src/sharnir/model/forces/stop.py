@@ -9,16 +9,15 @@ from ...trace import Number, at_values, is_zero
 from ...trace.functions import maximum, select
 from ..element import element, element_field
 from ..motion import Motion
-from ..values import Name, Scalar
-from .force_element import ForceElement, Numbers
+from ..values import Scalar
+from .force_element import JointForce, Numbers
 
 
 @element("joint-stop")
-class JointStop(ForceElement):
+class JointStop(JointForce):
     """Springs and dampers at both ends of the travel of a joint of one coordinate. The force sets in smoothly, with a
     continuous slope, so that integrators of high order need not reduce their step."""
 
-    joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
     low: float | None = element_field(
         Scalar(endless=True),
         default=None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...trace import Expression, Number, Symbol
+from ...trace import Number, Symbol
 from ..motion import Observed
 from .force_element import Force
 from .groups import grouped
@@ -35,7 +35,7 @@ class ForceTable:
         self.kinetic: np.ndarray = np.array([force.kinetic for force in self.forces.values()], dtype=bool)
         """Forces that store kinetic energy."""
         self.on_prescribed = any(isinstance(group.shape.outputs["prescribed"][0], Symbol) for group in self.groups)
-        """Whether any force pushes what moves as a given function of time."""
+        """Whether any force acts on a motion given as a function of time."""
 
     def __bool__(self) -> bool:
         return bool(self.forces)
@@ -49,7 +49,7 @@ class ForceTable:
         `motion`: flat lists "t", "q", "v", "r", "G", "velocity" of any numbers; "parameter" where not the model's.
         """
         pushes: dict[int, Number] = {}
-        for _, places, values in self._each("pushes", motion):
+        for _, places, values in self._each(motion, "push"):
             _add(pushes, places, values)
         return self._split(pushes)
 
@@ -57,21 +57,21 @@ class ForceTable:
         """Rates of all states."""
         at = self.layout.rate_at
         out: list[Number] = [0.0] * (self.layout.pushes - at)
-        for _, places, values in self._each("pushes", motion, stateful=True):
+        for _, places, values in self._each(motion, "push", stateful=True):
             for place, x in zip(places, values, strict=True):
                 if place >= at:
                     out[place - at] = x
         return out
 
     def observed(self, motion: Mapping[str, Any]) -> dict[str, dict[str, tuple[Observed, list[Any]]]]:
-        """What every force observes: {force: {name: (unit …, values of its parts)}}; on arrays of numbers too."""
+        """Numbers that every force observes: {force: {name: (unit …, values of its parts)}}; on arrays of numbers too."""
         out: dict[str, dict[str, tuple[Observed, list[Any]]]] = {}
         values = self.layout.flat({"parameter": self.parameters, **motion})
         for group in self.groups:
             rows = (group.force[:, 0], group.reads, group.numbers)
             for number, reads, numbers in zip(*(x.tolist() for x in rows), strict=True) if group.observed else ():
                 of = out.setdefault(self.names[number], {})
-                found = group.shape.observed(*[values[place] for place in reads], *numbers)
+                found = group.shape.expression("observed")(*[values[place] for place in reads], *numbers)
                 for (name, what), x in zip(group.observed.items(), found, strict=True):
                     of.setdefault(name, (what, []))[1].append(x)
         return out
@@ -90,7 +90,7 @@ class ForceTable:
         """Stored energy and power of every force."""
         energy: list[Number] = [0.0] * len(self)
         power: list[Number] = [0.0] * len(self)
-        for number, _, (stored, given) in self._each("report", motion):
+        for number, _, (stored, given) in self._each(motion, "energy", "power"):
             energy[number] += stored
             power[number] += given
         return energy, power
@@ -98,20 +98,20 @@ class ForceTable:
     def excess(self, motion: Mapping[str, Any]) -> Sequence[Number]:
         """Power of every force plus the rate of its stored energy: zero where it is conservative."""
         out: list[Number] = [0.0] * len(self)
-        for number, _, (x,) in self._each("excess", motion):
+        for number, _, (x,) in self._each(motion, "excess"):
             out[number] += x
         return out
 
     def actions(self, motion: Mapping[str, Any]) -> dict[str, tuple[dict[tuple[int, int], Any], dict[int, Any]]]:
         """The loads of every force by itself, in the form of `loads`; on arrays of numbers too."""
         pushes: list[dict[int, Any]] = [{} for _ in self.names]
-        for number, places, values in self._each("pushes", motion):
+        for number, places, values in self._each(motion, "push"):
             _add(pushes[number], places, values)
         return {name: self._split(one) for name, one in zip(self.names, pushes, strict=True)}
 
     def prescribed_power(self, motion: Mapping[str, Any]) -> Number:
-        """Power of all forces on what moves as a given function of time: the base, driven coordinates."""
-        return sum((x for _, _, (x,) in self._each("prescribed", motion)), 0.0)
+        """Power of all forces on motions given as functions of time: of the base and of driven coordinates."""
+        return sum((x for _, _, (x,) in self._each(motion, "prescribed")), 0.0)
 
     def dense(self, motion: Mapping[str, np.ndarray], nb1: int, nv: int) -> tuple[np.ndarray, np.ndarray]:
         """`loads` as arrays of floats: wrenches (nb1, 6), joint forces (nv,)."""
@@ -124,16 +124,15 @@ class ForceTable:
         return W, tau
 
     def _each(
-        self, answer: str, motion: Mapping[str, Any], stateful: bool = False
+        self, motion: Mapping[str, Any], *outputs: str, stateful: bool = False
     ) -> Iterator[tuple[int, list[int], tuple[Number, ...]]]:
-        """Of every force its index, the places it pushes, and an output of its shape on these numbers; `stateful`: of those alone
-        that have states."""
+        """For every force its index, the places it pushes, and outputs of its shape on these numbers; `stateful`: only for
+        those that have states."""
         values = self.layout.flat({"parameter": self.parameters, **motion})
         for number, shape, reads, numbers, places in self._one_by_one:
             if stateful and max(places, default=0) < self.layout.rate_at:
                 continue
-            expression: Expression = getattr(shape, answer)
-            yield number, places, expression(*[values[place] for place in reads], *numbers)
+            yield number, places, shape.expression(*outputs)(*[values[place] for place in reads], *numbers)
 
     @cached_property
     def _one_by_one(self) -> list[tuple[int, Shape, list[int], list[float], list[int]]]:

@@ -1,4 +1,4 @@
-"""A tyre on a road: what all tyre models have in common, contact, load, slip and where the forces act."""
+"""A tyre on a road, the base class of tyre models: contact, load, slip and the places of forces."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TINY = 1e-9
 
 
 class Slip(NamedTuple):
-    """What a tyre model sees of the motion. A positive slip gives a positive force."""
+    """The motion as a tyre model sees it. A positive slip gives a positive force."""
 
     load: Number
     """Force of the road along its normal, N, not negative."""

@@ -12,8 +12,8 @@ from ..element import element, element_field
 from ..pose import Axis, Pose, Rotation, unit_axis
 from ..values import AxisValue, Scalar
 from .closing_rows import Row, Z, across, angle_about, axis_sense, common_axis, no_shift, no_turn, turn_sense
-from .joint_type import ElementaryMotion, Joint, fixed
-from .segments import Segment, one_coordinate, trace_drive
+from .joint_type import ElementaryMotion, Joint, fixed, traced_drives
+from .segments import Segment, one_coordinate
 
 Step = tuple[str, Axis, float, float]
 """Coordinate, axis, radians per unit, metres per unit."""
@@ -23,11 +23,11 @@ class AxisJoint(Joint):
     """A joint that consists of rotations about and translations along given axes, one after another."""
 
     def steps(self, label: str) -> list[Step]:
-        """From the carrier outward."""
+        """The steps from the carrier outward."""
         raise NotImplementedError
 
     def motions(self, label: str) -> list[ElementaryMotion]:
-        drives = self.drives(label)
+        drives = traced_drives(self, label)
         out: list[ElementaryMotion] = []
         aligned = Rotation.identity()  # the axes reached so far, z along the last axis
         for name, axis, turn, slide in self.steps(label):
@@ -35,14 +35,8 @@ class AxisJoint(Joint):
             out += fixed(Pose(rotation=aligned.T @ wanted))
             aligned = wanted
             kind = stage.SLIDE if not turn else stage.TURN if is_zero(slide) else stage.SCREW
-            if name in drives:
-                out.append(
-                    ElementaryMotion(
-                        kind, turn=turn, slide=slide, drive=trace_drive(drives[name], f"{label}: motion of {name!r}")
-                    )
-                )
-            else:
-                out.append(ElementaryMotion(kind, nq=1, nv=1, turn=turn, slide=slide))
+            free = int(name not in drives)
+            out.append(ElementaryMotion(kind, nq=free, nv=free, turn=turn, slide=slide, drive=drives.get(name)))
         return out + fixed(Pose(rotation=aligned.T))
 
     def segments(self, label: str) -> list[Segment]:

@@ -10,7 +10,7 @@ from ...trace.functions import atan2
 from ..pose import Pose, Rotation
 
 Row = tuple[str, Number]
-"""What a row forbids, in a few words, and its value: zero where the constraint is satisfied."""
+"""A few words for what the row forbids, and its value: zero where the constraint is satisfied."""
 X, Y, Z = XYZ = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 

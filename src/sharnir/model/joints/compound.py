@@ -15,7 +15,7 @@ from ..values import HERE, Fault, Kind, name_fault, shown
 from .joint_type import ElementaryMotion, Joint, OneOrMore, fixed, per_coordinate
 from .segments import Segment
 
-Part = Joint | tuple[Joint, Pose]
+CompoundPart = Joint | tuple[Joint, Pose]
 PARTS_ONLY = ("limits", "damping", "friction", "stiffness", "rest", "armature")
 """Options that belong to the parts; the compound has those of its parts, one after another."""
 
@@ -49,7 +49,7 @@ def _of_the_parts(option: str) -> Any:
 
     def together(self: Compound) -> tuple[float, ...]:
         values: list[float] = []
-        for part, joint, _ in self._moved():
+        for part, joint, _ in self.moved_joints():
             values += per_coordinate(getattr(joint, option), len(joint.v_names()), f"part {part!r}: {option}")
         return tuple(values)
 
@@ -59,7 +59,7 @@ def _of_the_parts(option: str) -> Any:
 def _rest(self: Compound) -> tuple[float, ...]:
     """One number per coordinate: where the springs of the parts are free."""
     values: list[float] = []
-    for part, joint, _ in self._moved():
+    for part, joint, _ in self.moved_joints():
         unset = not hasattr(joint.rest, "__len__") and is_zero(joint.rest)
         values += per_coordinate(joint.neutral() if unset else joint.rest, len(joint.q_names()), f"part {part!r}: rest")
     return tuple(values)
@@ -68,7 +68,7 @@ def _rest(self: Compound) -> tuple[float, ...]:
 def _limits(self: Compound) -> list[tuple[float, float]] | None:
     """A pair per coordinate, infinite where a part has none."""
     pairs: list[tuple[float, float]] = []
-    for _, joint, _ in self._moved():
+    for _, joint, _ in self.moved_joints():
         n = len(joint.q_names())
         own: Any = (-np.inf, np.inf) if joint.limits is None else joint.limits
         pairs += [(low, high) for low, high in own] if hasattr(own[0], "__len__") else [(own[0], own[1])] * n
@@ -95,7 +95,7 @@ class Compound(Joint):
 
     def __init__(
         self,
-        parts: Mapping[str, Part],
+        parts: Mapping[str, CompoundPart],
         *,
         motion: Mapping[str, Callable[[Any], Any]] | None = None,
         effort: OneOrMore | None = None,
@@ -126,52 +126,52 @@ class Compound(Joint):
         return tuple(full for name, (joint, _) in self.parts.items() for full in _names(name, joint, joint.speeds))
 
     def segments(self, label: str) -> list[Segment]:
-        return [run for name, joint, _ in self._moved(label) for run in joint.segments(f"{label}, part {name!r}")]
+        return [run for name, joint, _ in self.moved_joints(label) for run in joint.segments(f"{label}, part {name!r}")]
 
     def driven_options(self, label: str) -> Iterator[tuple[str, dict[str, Number]]]:
-        for name, joint, _ in self._moved(label):
+        for name, joint, _ in self.moved_joints(label):
             for own, options in joint.driven_options(f"{label}, part {name!r}"):
                 yield _names(name, joint, [own])[0], options
 
     def motions(self, label: str) -> list[ElementaryMotion]:
         out: list[ElementaryMotion] = []
-        for name, joint, where in self._moved(label):
+        for name, joint, where in self.moved_joints(label):
             out += [*fixed(where), *joint.built(f"{label}, part {name!r}")]
         return out
 
     def q_names(self) -> tuple[str, ...]:
-        return tuple(full for name, joint, _ in self._moved() for full in _names(name, joint, joint.q_names()))
+        return tuple(full for name, joint, _ in self.moved_joints() for full in _names(name, joint, joint.q_names()))
 
     def v_names(self) -> tuple[str, ...]:
-        return tuple(full for name, joint, _ in self._moved() for full in _names(name, joint, joint.v_names()))
+        return tuple(full for name, joint, _ in self.moved_joints() for full in _names(name, joint, joint.v_names()))
 
     def neutral(self) -> tuple[float, ...]:
-        return tuple(x for _, joint, _ in self._moved() for x in joint.neutral())
+        return tuple(x for _, joint, _ in self.moved_joints() for x in joint.neutral())
 
     def random(self, rng: np.random.Generator) -> list[float]:
-        return [x for _, joint, _ in self._moved() for x in joint.random(rng)]
+        return [x for _, joint, _ in self.moved_joints() for x in joint.random(rng)]
 
     def quaternions(self) -> tuple[int, ...]:
         out, at = list[int](), 0
-        for _, joint, _ in self._moved():
+        for _, joint, _ in self.moved_joints():
             out += [at + k for k in joint.quaternions()]
             at += len(joint.q_names())
         return tuple(out)
 
     @property
     def projects_onto_constraints(self) -> bool:
-        return any(joint.projects_onto_constraints for _, joint, _ in self._moved())
+        return any(joint.projects_onto_constraints for _, joint, _ in self.moved_joints())
 
     def normalize(self, q: Sequence[Number], t: Number) -> list[Number]:
         out, at = list[Number](), 0
-        for _, joint, _ in self._moved():
+        for _, joint, _ in self.moved_joints():
             n = len(joint.q_names())
             out += joint.normalize(q[at : at + n], t)
             at += n
         return out
 
     def drives(self, label: str) -> dict[str, Callable[[Any], Any]]:
-        """What `motion` drives: coordinates, or whole parts by their names."""
+        """Functions of time by the coordinates, or whole parts, that `motion` drives."""
         if self.motion is None:
             return {}
         names = dict.fromkeys([*self.coordinates, *self.parts])
@@ -182,14 +182,10 @@ class Compound(Joint):
     def released(self) -> Joint:
         out = self.driven(None)
         out.__dict__["driven_form"] = self
-        out.__dict__["parts"] = {name: (joint.released(), where) for name, joint, where in self._moved()}
+        out.__dict__["parts"] = {name: (joint.released(), where) for name, joint, where in self.moved_joints()}
         return out
 
-    def moved_joints(self) -> Iterator[tuple[str, Joint]]:
-        """The parts by name, as they move: driven where the compound drives them."""
-        return ((name, joint) for name, joint, _ in self._moved())
-
-    def _moved(self, label: str = "compound joint") -> Iterator[tuple[str, Joint, Pose]]:
+    def moved_joints(self, label: str = "compound joint") -> Iterator[tuple[str, Joint, Pose]]:
         """The parts, those that the compound drives replaced by driven copies."""
         drives = self.drives(label)
         for name, (joint, where) in self.parts.items():

@@ -1,4 +1,4 @@
-"""A joint of the user's own, given by what it forbids."""
+"""A joint of the user's own, given by its constraints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .segments import TWIST, Segment, pose_segment
 from .traced import motion_values
 
 NEWTON_STEPS = 3
-"""Back onto the constraints: what was off by 1e-2, as after a coarse step of Euler, is then at rounding."""
+"""Steps back onto the constraints: an error of 1e-2, as after a coarse step of Euler, is then at rounding."""
 
 
 @element("constraint")
@@ -190,7 +190,7 @@ def _rates(q: Any, pose: Pose, k: int) -> tuple[Number, ...]:
 
 
 def _solve(matrix: list[list[Number]], right: list[Number], order: list[int]) -> list[Number]:
-    """Gauss on numbers of any kind, rows in the given order."""
+    """Gaussian elimination on generic scalars, rows in the given order."""
     a = [[*matrix[i], right[i]] for i in order]
     m = len(a)
     for k in range(m):

@@ -14,7 +14,7 @@ from .traced import pose_expression
 
 
 def _variables(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the formulas of the pose are formulas of."""
+    """Variables of the formulas of the pose."""
     return (*(fields["names"] or default_names(fields["dof"])), "t")
 
 

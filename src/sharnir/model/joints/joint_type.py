@@ -1,4 +1,4 @@
-"""What all joint types have in common: named coordinates, drives, options, and the elementary motions they consist of."""
+"""Base class of joint types: named coordinates, drives, options, and the elementary motions they consist of."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ElementaryMotion:
     leader: bool = False
     """Moved by the coordinate of another joint."""
     axes: int = 1
-    """Of a motion that is moved by another joint: how many coordinates move it."""
+    """How many coordinates of another joint move it."""
 
 
 POSITIVE, ANY = ScalarOrVector(Scalar(at_least=0.0)), ScalarOrVector(Scalar(endless=True))
@@ -81,7 +81,7 @@ class Joint(Element):
     velocity: OneOrMore | None = element_field(ANY, default=None, unit="rad/s, m/s", meaning="largest speed of the drive")
 
     driven_form: ClassVar[Joint | None] = None
-    """Of a joint whose drives were released: what it was."""
+    """The joint before its drives were released; None for any other."""
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -99,13 +99,13 @@ class Joint(Element):
         raise NotImplementedError
 
     def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
-        """What a cut joint puts on its two bodies: rows that are zero where `pose`, of the child's joint frame seen from the
+        """Constraint rows of a cut joint on its two bodies: zero where `pose`, of the child's joint frame seen from the
         parent's, is one the joint allows. A joint whose rows would need its own coordinates does not define this."""
         raise ModelError(f"{label}: a {self.type_name} joint cannot be cut: its constraints need its own coordinates")
 
     def closing_sense(self, pose: Pose, label: str) -> Number | None:
-        """Of a joint whose rows vanish at half a turn too: a number that is positive in the poses it allows, and negative
-        there. None where the rows vanish in poses it allows alone."""
+        """A number that is positive in the poses the joint allows and negative at half a turn from them, where its rows vanish
+        too; None where its rows vanish only in poses it allows."""
         return None
 
     def measured(self, pose: Pose, label: str) -> Sequence[Number]:
@@ -119,14 +119,11 @@ class Joint(Element):
 
     def segments(self, label: str) -> list[Segment]:
         """All coordinates in order, with the laws of those that are driven."""
-        drives = self.drives(label)
-        return [
-            one_coordinate("", trace_drive(drives[name], f"{label}: motion of {name!r}") if name in drives else None)
-            for name in self.coordinates
-        ]
+        drives = traced_drives(self, label)
+        return [one_coordinate("", drives.get(name)) for name in self.coordinates]
 
     def laws(self, label: str) -> dict[str, Expression]:
-        """Driven coordinates and their laws: (t) -> value, first and second derivative. Of a joint driven as a whole none."""
+        """Driven coordinates and their laws: (t) -> value, first and second derivative. None if driven as a whole."""
         runs = self.segments(label)
         first = accumulate((len(run.q_units) for run in runs), initial=0)
         return {self.coordinates[k]: run.drive for k, run in zip(first, runs, strict=False) if run.drive}
@@ -165,7 +162,7 @@ class Joint(Element):
         return out
 
     def released(self) -> Joint:
-        """A copy none of whose coordinates is driven; its springs, dampers and forces see it as it is."""
+        """A copy none of whose coordinates is driven; its springs, dampers and forces see the driven joint."""
         out, free = self.driven(None), self.v_names()
         out.__dict__["driven_form"] = self
         if free and hasattr(self.armature, "__len__"):  # one number for each free coordinate
@@ -203,7 +200,7 @@ class Joint(Element):
         return q.tolist()
 
     def quaternions(self) -> tuple[int, ...]:
-        """Where quaternions begin among the free coordinates."""
+        """First indices of quaternions among the free coordinates."""
         return ()
 
     @property
@@ -251,6 +248,11 @@ class Joint(Element):
 
     def __repr__(self) -> str:
         return super().__repr__() if self.is_described else f"{self.type_name}({', '.join(self.q_names()) or 'no freedom'})"
+
+
+def traced_drives(joint: Joint, label: str) -> dict[str, Expression]:
+    """Driven coordinates and their laws, where each is driven by a function of its own."""
+    return {name: trace_drive(f, f"{label}: motion of {name!r}") for name, f in joint.drives(label).items()}
 
 
 def fixed(placement: Pose) -> list[ElementaryMotion]:

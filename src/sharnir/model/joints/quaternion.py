@@ -22,7 +22,7 @@ class QuaternionJoint(Joint):
 
     kind: ClassVar[int]
     drive_returns: ClassVar[str]
-    """What `motion(t)` returns: "Rotation" or "Pose"."""
+    """Class that `motion(t)` returns: "Rotation" or "Pose"."""
     speeds: ClassVar[tuple[str, ...]]
     reference: ClassVar[tuple[float, ...]]
 

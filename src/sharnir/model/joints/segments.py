@@ -16,15 +16,15 @@ class Segment:
     """Some coordinates of a joint, in its order. It is free where it has neither `drive` nor `given`."""
 
     q_units: tuple[str, ...]
-    """Of each coordinate; "1" for parts of a quaternion, empty where only the user knows."""
+    """Unit of each coordinate; "1" for parts of a quaternion, empty where only the user knows."""
     v_units: tuple[str, ...]
     drive: Expression | None = None
     """(t) -> value, first and second derivative of one coordinate."""
     given: Expression | None = None
     """(t) -> the values of a GIVEN motion (`traced.py`): a pose, its velocity and acceleration."""
     twist: tuple[int, ...] | None = None
-    """Of coordinates that are those of a pose, (x y z) qw qx qy qz: which components of the relative velocity, in the moved
-    axes, are the speeds."""
+    """Components of the relative velocity, in the moved axes, that are the speeds of the coordinates of a pose,
+    (x y z) qw qx qy qz; None for other coordinates."""
 
     @property
     def is_free(self) -> bool:

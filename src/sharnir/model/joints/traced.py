@@ -1,4 +1,4 @@
-"""From a pose written in plain Python to all quantities of the joint stage, by differentiation (theory 2.3–2.6)."""
+"""A pose written in plain Python made into all quantities of the joint stage, by differentiation (theory 2.3–2.6)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def pose_expression(pose: Callable[..., Any], n: int, label: str) -> Expression:
 
 
 def moved_frame(pose: Callable[..., Any], n: int, label: str, rates: bool = True) -> Expression:
-    """The same for any function of n coordinates, whether or not all of them move something; without `rates` of coordinates that
-    belong to another joint."""
+    """The same for any function of n coordinates, whether or not all of them move something; `rates=False` where they belong to
+    another joint."""
     graph = Graph()
     q, v, t = graph.inputs(n), graph.inputs(n), graph.input()
     position, entries = _as_pose(call_traced(pose, (q, t) if n else (t,), f"{label}: the pose"), graph, label)

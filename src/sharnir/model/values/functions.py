@@ -57,7 +57,7 @@ class PoseFunction(Kind):
 
 
 class DriveFunction(Kind):
-    """What drives a joint: a function of t, or functions by coordinate."""
+    """The drive of a joint: a function of t, or functions by coordinate."""
 
     def check(self, value: Any) -> Any:
         if not callable(value) and not isinstance(value, Mapping):

@@ -1,11 +1,11 @@
-"""What kinds of values have in common: a check, and words about what is wrong with a value."""
+"""Base class of kinds of values: a check, and words for the fault of a value."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from ...errors import brief
+from ...errors import ModelError, brief
 
 T = TypeVar("T")
 LONGEST_SHOWN = 60
@@ -40,7 +40,7 @@ def one_of(words: Sequence[str]) -> str:
 
 
 class Kind:
-    """What a field takes."""
+    """A kind of values that a field takes."""
 
     def check(self, value: Any) -> Any:
         """The value in the form in which elements hold it; raises `Fault`."""
@@ -48,16 +48,24 @@ class Kind:
 
 
 def of_kind(table: Mapping[type[Kind], T], kind: Kind) -> T:
-    """What a table has for a kind, or for the nearest class above it."""
+    """The entry of a table for a kind, or for the nearest class above it."""
     return next(table[cls] for cls in type(kind).__mro__ if cls in table)
 
 
 def within(kind: Kind, value: Any, *path: str | int) -> Any:
-    """A value inside another one."""
+    """Check a value inside another one."""
     try:
         return kind.check(value)
     except Fault as fault:
         raise Fault(fault.what, *path, *fault.path) from None
+
+
+def checked(kind: Kind, value: Any, label: str) -> Any:
+    """The value as elements hold it; the error for a fault begins with the label."""
+    try:
+        return kind.check(value)
+    except Fault as fault:
+        raise ModelError(f"{label}: {fault.what}") from None
 
 
 def listed(value: Any) -> Sequence[Any] | None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...model.joints.segments import Segment
 from ...model.placed_joint import PlacedJoint
-from ...model.pose import Pose, Rotation
+from ...model.pose import Pose, unchecked_rotation
 from ...model.quaternions import quaternions_of, without_jumps
 from ...trace import Expression, Graph, check_numbers, tangent
 from .derived import Derived
@@ -115,7 +115,7 @@ def _read_off(joint: PlacedJoint, x: Relative, order: int) -> list[np.ndarray]:
             inputs.append(np.concatenate([x.du, twice], axis=-1))
     graph, label = Graph(), f"joint {joint.name!r}"
     symbols = [graph.inputs(12) for _ in range(order + 1)]
-    pose = Pose(symbols[0][:3], Rotation._made(symbols[0][3:]))
+    pose = Pose(symbols[0][:3], unchecked_rotation(symbols[0][3:]))
     values = [check_numbers(joint.type.measured(pose, label), graph, label)]
     flow = [pair for low, high in itertools.pairwise(symbols) for pair in zip(low, high, strict=True)]
     for _ in range(order):

@@ -65,7 +65,6 @@ def released(model: Model) -> Model:
         else:
             kind = j.type if j.nv == len(j.type.speeds) else j.type.released()
             out._joints[k] = replace(j, cut=False, follows=None, type=kind, motions=kind.built(f"joint {j.name!r}"))
-    out._joined = {ends: out._joints[out._joint_names[joint.name]] for ends, joint in out._joined.items()}
     return out
 
 
