@@ -52,7 +52,7 @@ def loaded():
 
 KILLED = """
 import sys, sharnir as sh
-from sharnir.simulation import recording
+from sharnir.simulation.run import recording
 recording.INTERVAL = 0.0
 sh.simulate(sh.samples.chain(2), 1e9, method="separate", integrator="rk4", step=0.01, output=None, every=100, save=sys.argv[1])
 """

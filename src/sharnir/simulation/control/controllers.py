@@ -93,7 +93,7 @@ class Controllers:
         self._called: list[list[float]] = [[] for _ in controllers]
         self._applied: list[list[float]] = [[] for _ in controllers]
         self._owner: dict[str, int] = {}
-        for name in self.names if m.d.model.parameters else ():
+        for name in self.names if m.model.parameters else ():
             changes.account_for(f"controller {name}")
 
     @property

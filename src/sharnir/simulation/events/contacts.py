@@ -27,6 +27,9 @@ TOUCH = 1e-8
 KEPT = 4
 """Copies of a model that are kept with it."""
 
+SWITCH = ".contact"
+"""Follows the name of an impact in the name of the parameter that says how its contact is."""
+
 
 def divided(events: Event | Impact | Sequence[Event | Impact]) -> tuple[list[Any], list[Impact]]:
     """Events, not yet checked, and impacts, every one with a name of its own."""
@@ -78,7 +81,14 @@ def with_contacts(model: Model, impacts: Sequence[Impact]) -> Model:
 
 
 def switch_of(impact: Impact) -> str:
-    return f"{impact.name}.contact"
+    return f"{impact.name}{SWITCH}"
+
+
+def known_contacts(model: Model, names: Sequence[str]) -> tuple[Impact, ...] | None:
+    """The impacts of these names that a copy of the model has been made for; None where there are none, or others too."""
+    kept = model.structure.cached.get(("contacts",), {})
+    found = [impacts for impacts in kept if [one.name for one in impacts] == list(names)]
+    return found[0] if len(found) == 1 else None
 
 
 @dataclass(frozen=True)

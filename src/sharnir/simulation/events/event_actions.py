@@ -116,7 +116,7 @@ class Changes:
         q, v, z, work = (part.copy() for part in m.split(x))
         parameters = m.with_states(parameters, z)
         every = dict(zip(m.structure.parameters, parameters.tolist(), strict=True))
-        own, states = ({name: every[name] for name in names} for names in (m.d.model.parameters, m.structure.states))
+        own, states = ({name: every[name] for name in names} for names in (m.model.parameters, m.structure.states))
         state = EventState(t, q, m.velocities(q, v, t, parameters), dict(own), dict(states))
         _call(action, state, label)
         for what, names, given in (("parameter", own, state.parameters), ("state", states, state.states)):
@@ -126,7 +126,7 @@ class Changes:
         try:
             q, v, _ = check_state(m.d.model, state.q, state.v, t)
             left = "bad parameters"
-            after = {**state.parameters, **state.states}
+            after = {**every, **state.parameters, **state.states}
             changed = np.array([parameter_value(key, after[key], StateError) for key in every], dtype=float)
             check_values(m.d.model, changed[None])
         except StateError as error:
@@ -135,7 +135,7 @@ class Changes:
         if self.impacts is not None:  # what it did may separate bodies
             m.parameters[self.impacts.c.switches] = APART
         try:
-            z = changed[len(own) :]
+            z = changed[len(changed) - m.nz :]
             return m.consistent(t, np.concatenate([q, m.momenta_of(q, v, t), z, work])), changed
         finally:
             m.parameters[:] = before

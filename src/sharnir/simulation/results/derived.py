@@ -46,8 +46,13 @@ class Derived:
 
     # --- states ---------------------------------------------------------------------------------------------------------------
     @property
+    def model_with_contacts(self) -> Model:
+        """The model whose equations were solved: with impacts, a copy with a constraint for each contact."""
+        return self.model
+
+    @property
     def parameter_rows(self) -> np.ndarray | None:
-        """(…, parameters) that broadcast over the states; None where the model has none."""
+        """(…, parameters of `model_with_contacts`) that broadcast over the states; None where it has none."""
         raise NotImplementedError
 
     @property
@@ -79,9 +84,10 @@ class Derived:
     @cached_property
     def dynamics(self) -> Dynamics:
         """Of the model, for everything derived from the motion; results of one model share it."""
-        structure, backend = self.model.structure, "python" if self.cost.backend == "python" else "auto"
+        model, backend = self.model_with_contacts, "python" if self.cost.backend == "python" else "auto"
+        structure = model.structure
         if ("dynamics of results", backend) not in structure.cached:
-            d = Dynamics(self.model, "separate", backend)
+            d = Dynamics(model, "separate", backend)
             structure.cached["dynamics of results", backend] = d
         found: Dynamics = structure.cached["dynamics of results", backend]
         return found
@@ -94,7 +100,8 @@ class Derived:
     def named_parameters(self) -> dict[str, np.ndarray] | None:
         """Parameters by name, broadcasting over the states; None where the model has none."""
         p = self.parameter_rows
-        return None if p is None else dict(zip(self.model.structure.parameters, np.moveaxis(p, -1, 0), strict=True))
+        names = self.model_with_contacts.structure.parameters
+        return None if p is None else dict(zip(names, np.moveaxis(p, -1, 0), strict=True))
 
     @cached_property
     def joint_values(self) -> dict[tuple[str, int], np.ndarray]:
@@ -193,7 +200,7 @@ class Derived:
     @cached_property
     def forces_on_bodies(self) -> Actions:
         """Forces of cut joints and other constraints on bodies: {name: {body: (…, T, 6) at its origin, in its axes}}."""
-        if not self.model.constraints:
+        if not self.model_with_contacts.constraints:
             return {}
         s = self._states
         return self._named(self.dynamics.closing_reactions(s.q, s.v, s.tau, s.t, parameters=s.parameters))
@@ -202,7 +209,7 @@ class Derived:
     def multipliers(self) -> np.ndarray:
         """(…, T, rows): the force of every row of the constraints."""
         s = self._states
-        if not self.model.constraints:
+        if not self.model_with_contacts.constraints:
             return np.zeros((*self.shape, 0))
         return self._shaped(self.dynamics.multipliers(s.q, s.v, s.tau, s.t, parameters=s.parameters))
 
@@ -246,6 +253,6 @@ class Derived:
         if constrained is None:
             return np.zeros(self.shape)
         s = self._states
-        own = np.array(list(self.model.structure.parameters.values()), dtype=float)
+        own = np.array(list(self.dynamics.structure.parameters.values()), dtype=float)
         parameters = np.tile(own, (len(s.t), 1)) if s.parameters is None else s.parameters
         return self._shaped(constrained.table.violation(s.q, s.v, s.t, parameters))

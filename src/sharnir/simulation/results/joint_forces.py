@@ -25,7 +25,7 @@ def reaction(r: NamedMotion, joint: PlacedJoint, axes: str, at: str) -> np.ndarr
         if not is_name_in(known, value):
             raise StateError(unknown(f"{what}={brief(value)}", value, known, f"values of {what}"))
     i = r.model.structure.joint_number.get(joint.name)
-    if i is not None and axes == "body" and at == "origin" and not r.model.tree.reversed[i] and not has_links(r.model):
+    if i is not None and axes == "body" and at == "origin" and not r.model.tree.reversed[i] and not has_links(r):
         return r.reactions[..., i, :]
     wrench, body, own = wrench_on_child(r, joint), r.body_frame(joint.child), r.place((joint.child, joint.child_at))
     moment = wrench.about((own if at == "joint" else body)[1])
@@ -50,7 +50,7 @@ def wrench_on_child(r: NamedMotion, joint: PlacedJoint) -> Wrench:
     sign = 1.0 if body == joint.child else -1.0
     R, origin = r.body_frame(body)
     found = Wrench(sign * _turned(R, numbers[..., :3]), sign * _turned(R, numbers[..., 3:]), origin)
-    borne = r.joint_loads.borne(joint.name) if i is not None and has_links(r.model) else None
+    borne = r.joint_loads.borne(joint.name) if i is not None and has_links(r) else None
     if borne is None:
         return found
     links = wrench_of(r, joint, r.joint_loads.columns[joint.name], borne)
@@ -60,7 +60,7 @@ def wrench_on_child(r: NamedMotion, joint: PlacedJoint) -> Wrench:
 def reactions_of_links(r: NamedMotion) -> dict[str, dict[str, np.ndarray]]:
     """{constraint or coupling that acts in coordinates of joints: {body: (…, T, 6) at its origin, in its axes}}."""
     out: dict[str, dict[str, np.ndarray]] = {}
-    for name, forces in r.joint_loads.links.items() if has_links(r.model) else ():
+    for name, forces in r.joint_loads.links.items() if has_links(r) else ():
         for joint in (j for j in r.model.joints if j.name in forces):
             wrench = wrench_of(r, joint, r.joint_loads.columns[joint.name], forces[joint.name])
             for body, sign in ((joint.child, 1.0), (joint.parent, -1.0)):

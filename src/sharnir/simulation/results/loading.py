@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,12 @@ from ...equations.assembly.start import StartState
 from ...errors import FormatError, ModelError, SharnirError, StateError, known
 from ...integrate.methods import INTEGRATORS
 from ...integrate.trajectory import Switch
+from ...model.impacts import Impact
 from ...model.model import Model
 from ...model.states import check_model
 from ...reporting.atomic_write import file_path
 from ..control.sampled import Commands
+from ..events.contacts import SWITCH, known_contacts, switch_of
 from .netcdf import Reader
 from .records import Cost, EventRecord, ImpactRecord
 from .result import Result
@@ -54,12 +56,21 @@ def _nothing_there(path: Path) -> str:
     return f"no file {path}" + (f"; a run that did not finish has left {known(left)}: load that" if left else "")
 
 
+def _model_from(path: Path, text: str) -> Model:
+    from ...io.native.read import loads_beside
+
+    try:
+        return loads_beside(path, text)
+    except ModelError as error:
+        raise FormatError(f"{path}: the model in it: {error}") from error
+
+
 def _control(model: Model, names: list[str], data: Mapping[str, np.ndarray]) -> dict[str, Commands]:
     """By controller, from the rows of all commands."""
     out = {}
     for name in dict.fromkeys(names):
         own = np.array([x == name for x in names])
-        values = dict(zip(model.parameters, data["command_parameters"][own].T, strict=True))
+        values = dict(zip(model.parameters, data["command_parameters"][own].T, strict=False))  # those of contacts are the last
         commanded = {key: x for key, x in values.items() if not np.isnan(x).all()}
         t, applied, tau = (data[f"command_{part}"][own] for part in ("time", "applied", "tau"))
         out[name] = Commands(t, applied, tau, commanded)
@@ -81,11 +92,13 @@ class _Contents:
 
     def result(self, path: Path, model: Model | None) -> Result:
         model = model or self._model(path)
-        self._check_names(path, model)
+        contacts = self._contacts(path, model)
+        self._check_names(path, model, contacts)
         causes = self._words("cause")
         events = self._event_names()
         names = tuple(self._words("sensitivity"))
-        sizes = {"coordinate": model.nq, "speed": model.nv, "cause": len(causes), "parameter": len(model.parameters)}
+        own = len(model.parameters)
+        sizes = {"coordinate": model.nq, "speed": model.nv, "cause": len(causes), "parameter": own + len(contacts)}
         sizes |= {"sensitivity": len(names), "state": model.nq + model.nv, "force_state": len(model.states)}
         rows = self.file.shape("time") if "time" in self.file.arrays else (0,)
         commands = self._words("command")
@@ -101,10 +114,11 @@ class _Contents:
         return Result(
             model, t, data["q"], data["v"], self._tau(model, len(t)), self._cost(), STATUS_BEFORE.get(status, status), message,
             [EventRecord(*e) for e in zip(events, data["event_time"].tolist(), data["event_q"], data["event_v"], strict=True)],
-            tuple(causes), data["work"], data["parameters"] if model.parameters else np.zeros((0, 0)),
+            tuple(causes), data["work"], data["parameters"][:, :own] if own else np.zeros((0, 0)),
             bool(self._number("accounted", int)), names, data["sensitivities"] if names else np.zeros((0, 0, 0)),
             data["states"], self._start(model), self._switches(), _control(model, commands, data), self._impacts(data),
             self._number("start_energy", float) if "start_energy" in self.attributes else np.nan,
+            contacts, data["parameters"][:, own:],
         )  # fmt: skip
 
     def _impacts(self, data: Mapping[str, np.ndarray]) -> list[ImpactRecord]:
@@ -116,18 +130,31 @@ class _Contents:
         text = self._text("model_yaml") if "model_yaml" in self.attributes else ""
         if not text:
             raise StateError(f"{path} holds no model (parts of it only Python can express); give it: Result.load(path, model)")
-        from ...io.native.read import loads_beside
+        return _model_from(path, text)
 
-        try:
-            return loads_beside(path, text)
-        except ModelError as error:
-            raise FormatError(f"{path}: the model in it: {error}") from error
+    def _contacts(self, path: Path, model: Model) -> tuple[Impact, ...]:
+        """The impacts of the run, from the file or, where Python alone can express them, from runs of the model; none where the
+        model has their constraints itself."""
+        switches = self._words("parameter")[len(model.parameters) :]
+        names = [switch.removesuffix(SWITCH) for switch in switches if switch.endswith(SWITCH)]
+        if not names or len(names) < len(switches):
+            return ()
+        if text := self._text("impacts_yaml") if "impacts_yaml" in self.attributes else "":
+            settings = _model_from(path, text).simulation
+            return (settings.impacts if settings is not None else None) or ()
+        found = known_contacts(model, names)
+        if found is None:
+            raise StateError(
+                f"{path} has contact {names[0]!r}, which only Python can express: give the model of a result with it, "
+                "Result.load(path, result.model_with_contacts)"
+            )
+        return found
 
-    def _check_names(self, path: Path, model: Model) -> None:
+    def _check_names(self, path: Path, model: Model, contacts: Sequence[Impact]) -> None:
         for kind, plural, names in (
             ("coordinate", "coordinates", model.q_names),
             ("speed", "speeds", model.v_names),
-            ("parameter", "parameters", list(model.parameters)),
+            ("parameter", "parameters", [*model.parameters, *map(switch_of, contacts)]),
             ("force_state", "states of forces", list(model.states)),
         ):
             if self._words(kind) != names:

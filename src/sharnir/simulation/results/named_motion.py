@@ -109,10 +109,11 @@ class NamedMotion(Derived):
 
     def constraint_rows(self, name: str) -> dict[int, ConstraintRow]:
         """The rows of a constraint or a cut joint by their place among all, with what each forbids."""
-        if not is_name_in(self.model.constraints, name):
-            raise StateError(no_such("cut joint or constraint", name, self.model.constraints, "cut joints and constraints"))
-        label = label_of(name, self.model.constraints[name])
-        return {k: row for k, row in enumerate(table_of(self.model).rows) if row.owner == label}
+        model = self.model_with_contacts
+        if not is_name_in(model.constraints, name):
+            raise StateError(no_such("cut joint or constraint", name, model.constraints, "cut joints and constraints"))
+        label = label_of(name, model.constraints[name])
+        return {k: row for k, row in enumerate(table_of(model).rows) if row.owner == label}
 
     def multiplier(self, name: str) -> np.ndarray:
         """(…,), or (…, rows): the force λ of a constraint or a cut joint, of each of its rows (`constraint_rows`), positive where

@@ -51,7 +51,7 @@ FORMS = (
 
 def quantity(r: NamedMotion, text: str) -> list[Line]:
     """The lines that a name stands for; a name that stands for nothing is refused with those there are."""
-    return understood(r.model, text)(r)
+    return understood(r.model_with_contacts, text)(r)
 
 
 def understood(model: Model, text: str) -> Quantity:
@@ -186,8 +186,8 @@ def _force(model: Model, text: str) -> Quantity | None:
 def multiplier_lines(r: NamedMotion, name: str) -> list[Line]:
     """The forces of the rows of a constraint or a cut joint."""
     rows = r.constraint_rows(name)
-    joints = {j.name: j for j in r.model.joints}
-    turns = {unit for x in r.model.constraints[name].joints() for run in joints[x].type.segments(x) for unit in run.q_units}
+    joints, constraint = {j.name: j for j in r.model.joints}, r.model_with_contacts.constraints[name]
+    turns = {unit for x in constraint.joints() for run in joints[x].type.segments(x) for unit in run.q_units}
     own = turns.pop() if len(turns) == 1 else ""  # a gear's forces are those of its joints
     return [
         Line(f"force of {name}" + f", {row.what}" * (len(rows) > 1), FORCES.get(row.unit or own, ""), r.multipliers[..., k])

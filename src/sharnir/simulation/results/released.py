@@ -48,8 +48,9 @@ class JointLoads:
         return sum(found[1:], found[0]) if found else None
 
 
-def has_links(model: Model) -> bool:
+def has_links(r: Derived) -> bool:
     """Whether constraints or couplings may act in the coordinates of joints."""
+    model = r.model_with_contacts
     s, others = model.structure, [x for x in model.constraints.values() if not isinstance(x, ClosingJoint)]
     if s.follows or (others and (s.drives or s.given)):
         return True

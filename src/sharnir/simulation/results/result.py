@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,12 @@ import numpy as np
 from ...equations.assembly.start import StartState
 from ...errors import StateError, no_such
 from ...integrate.trajectory import Switch
+from ...model.impacts import Impact
 from ...model.model import Model
 from ...model.references import is_name_in
 from ...model.services import service
 from ..control.sampled import Commands
+from ..events.contacts import with_contacts
 from .by_name import ByName, index_of
 from .named_motion import NamedMotion
 from .records import Cost, EventRecord, ImpactRecord
@@ -77,6 +80,11 @@ class Result(NamedMotion):
 
     start_energy: float = np.nan
 
+    contacts: tuple[Impact, ...] = ()
+    """The impacts that were given to `simulate`: contacts that may close."""
+    contact_values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    """(T, contacts): 0 where bodies are apart, 1 where they touch, 2 where they are pressed together."""
+
     # --- by name ------------------------------------------------------------------------------------------------------------
     @property
     def parameter_values(self) -> dict[str, float]:
@@ -93,9 +101,13 @@ class Result(NamedMotion):
         return Sensitivity(self.model, rows[:, : self.model.nq], rows[:, self.model.nq :])
 
     # --- what everything else is derived from -------------------------------------------------------------------------------
+    @cached_property
+    def model_with_contacts(self) -> Model:
+        return with_contacts(self.model, self.contacts) if self.contacts else self.model
+
     @property
     def parameter_rows(self) -> np.ndarray | None:
-        parts = [x for x in (self.parameters, self.state_values) if x.size]
+        parts = [x for x in (self.parameters, self.contact_values, self.state_values) if x.size]
         return np.concatenate(parts, axis=1) if parts else None
 
     @property

@@ -13,7 +13,9 @@ import numpy as np
 
 from ...errors import SharnirError, StateError
 from ...model.model import Model
+from ...model.settings import SimulationSettings
 from ...reporting.atomic_write import check_suffix, file_path, target_of, whole_file
+from ..events.contacts import switch_of
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, dependent_values
 from .netcdf import Variables, Writer
 
@@ -100,12 +102,12 @@ def left_behind(path: PathLike) -> list[str]:
     return sorted(str(p) for p in target.parent.iterdir() if p.name.startswith(start) and p.suffix == ".nc")
 
 
-def write(r: Result, path: PathLike, text: str | None = None) -> None:
-    """By its suffix; `text` of the model where that is known already."""
+def write(r: Result, path: PathLike, texts: dict[str, str] | None = None) -> None:
+    """Write a result in the format of its suffix; `texts`: those of `model_texts` where they are known already."""
     if file_path(path).suffix.lower() == ".csv":
         r.to_csv(path)
     else:
-        save(r, path, text)
+        save(r, path, texts)
 
 
 def to_xarray(r: NamedMotion) -> Dataset:
@@ -124,8 +126,8 @@ def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
     words = {"coordinate": m.q_names, "speed": m.v_names}
     if r.causes:
         numbers["work"], words["cause"] = r.work_done, list(r.causes)
-    if r.parameters.shape[1]:
-        numbers["parameters"], words["parameter"] = r.parameters, list(m.parameters)
+    if columns := [x for x in (r.parameters, r.contact_values) if x.shape[1]]:
+        numbers["parameters"], words["parameter"] = np.concatenate(columns, axis=1), _parameter_names(r)
     if r.nz:
         numbers["states"], words["force_state"] = r.state_values, list(m.states)
     if r.sensitivity_names:
@@ -150,6 +152,11 @@ def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
         attributes |= {f"start_{name}": getattr(r.start, name) for name in START}
         attributes["start_held"] = "\n".join(r.start.held)
     return data, attributes
+
+
+def _parameter_names(r: Result) -> list[str]:
+    """Parameters of the model, and those that say how contacts are."""
+    return [*r.model.parameters, *map(switch_of, r.contacts)]
 
 
 def _derived(r: NamedMotion) -> Variables:
@@ -204,17 +211,17 @@ def _commands(r: Result) -> Variables:
         "command_applied": np.concatenate([x.applied for x in every]),
         "command_tau": np.concatenate([x.tau for x in every]),
     }
-    if r.model.parameters:
-        columns = [[x.parameters.get(name, np.full(len(x.t), np.nan)) for name in r.model.parameters] for x in every]
+    if known := _parameter_names(r):
+        columns = [[x.parameters.get(name, np.full(len(x.t), np.nan)) for name in known] for x in every]
         rows["command_parameters"] = np.concatenate([np.stack(x, axis=1) for x in columns])
     return {"command": (("command",), names, {})} | {name: (DIMENSIONS[name], x, {}) for name, x in rows.items()}
 
 
-def save(r: Result, path: PathLike, text: str | None = None) -> None:
+def save(r: Result, path: PathLike, texts: dict[str, str] | None = None) -> None:
     path = check_writable(path, 8 * (r.q.size + 2 * r.v.size + 12 * len(r.model.bodies) * len(r)))
     data, attributes = motion(r)
     data |= _derived(r) | _events(r) | _commands(r) | _impacts(r)
-    attributes["model_yaml"] = model_text(r.model) if text is None else text
+    attributes |= model_texts(r) if texts is None else texts
     try:
         with whole_file(path) as part, part.open("wb") as file:
             Writer(file, data, attributes)
@@ -222,8 +229,17 @@ def save(r: Result, path: PathLike, text: str | None = None) -> None:
         raise StateError(f"cannot write {path}: {error}") from error
 
 
-def model_text(model: Model) -> str:
-    """The model in the native format; empty where it has parts that only Python can express."""
+def model_texts(r: Result) -> dict[str, str]:
+    """The model in the native format, and with the impacts of the run; each empty where Python alone can express its parts."""
+    texts = {"model_yaml": _text(r.model)}
+    if r.contacts:
+        model = r.model.copy()
+        model.simulation = SimulationSettings(impacts=r.contacts)
+        texts["impacts_yaml"] = _text(model)
+    return texts
+
+
+def _text(model: Model) -> str:
     try:
         from ...io.native import dumps
 

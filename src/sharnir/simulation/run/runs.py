@@ -95,9 +95,9 @@ class Runs:
         given, self.hits = divided(events)
         self.own_events, self.sensitivities = check_events(given), sensitivities
         check_impacts(self.hits, method, stabilisation, sensitivities)
+        self.shown, self.controllers = model, [] if control is None else check_control(control)
         if self.hits:
             model = with_contacts(model, self.hits)
-        self.shown, self.controllers = model, [] if control is None else check_control(control)
         self.model, self.law = with_joint_forces(model, law, backend)
         self.backend = backend
         self.d = Dynamics(self.model, method, backend, threads)

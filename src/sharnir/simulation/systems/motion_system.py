@@ -25,6 +25,7 @@ from ...equations.singular.singular_passage import Run, SingularPassage
 from ...integrate.switching import LARGEST
 from ...integrate.system import System, buffers
 from ...model.events import Event
+from ...model.impacts import Impact
 from ...model.model import Model
 from ...model.structure import Structure
 from ..control.applied_forces import Law
@@ -65,7 +66,7 @@ class Setup:
     gaps: range = range(0)
     """Which of the events are gaps that forces watch."""
     shown: Model | None = None
-    """The model as the user knows it, where that of `d` has a law of joint forces among its forces."""
+    """The user's model, where that of `d` has a law of joint forces among its forces, or constraints for contacts."""
     jacobian_later: bool = False
     """The integrator may come to need one: it is compiled then."""
     t0: float = 0.0
@@ -115,6 +116,11 @@ class MotionSystem(ABC):
         self.partitioning: Partitioning | None = None
         self.passage: SingularPassage | None = None
         self.event_functions = EventFunctions.of(s, setup.events)
+
+    @property
+    def impacts(self) -> tuple[Impact, ...]:
+        """Whose contacts are constraints of the model of `d`."""
+        return self.setup.contacts.impacts if self.setup.contacts else ()
 
     @property
     def reusable(self) -> bool:

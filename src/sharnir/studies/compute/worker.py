@@ -317,7 +317,7 @@ class Worker:
         """Runs whose rows are at the same times together: what follows from a motion is computed for all its states at once."""
         together: dict[bytes, list[tuple[int, Result]]] = {}
         for k, r in results:
-            if r.status in ENDED and len(r.t) and _constant(r.parameters):
+            if r.status in ENDED and len(r.t) and _constant(r.parameters) and not r.contacts:
                 together.setdefault(r.t.tobytes(), []).append((k, r))
             elif len(r.t):
                 self._reduce_one(k, r, out)
