@@ -138,7 +138,7 @@ class _Pieces:
         self.switching = Switching(system, request.max_step, request.resolution) if method.switches else None
         self.watch = ChatterWatch(system, request.t0, request.t1) if method.adaptive else None
         self.name = method.name
-        """Of the method that the caller has chosen; `method` is the one at work."""
+        """Name of the method that the caller has chosen; `method` is the one at work."""
         self.preparing = 0.0
         self._use(self._workspace(method if self.switching is None else integrator(self.switching.method)))
         self._fill()
@@ -272,7 +272,7 @@ class _Pieces:
                 return "max_seconds"
             if now - told > PIECE or code != s.DONE:  # pauses may be short
                 told = now
-                self._tell(progress, keep)
+                self._report_progress(progress, keep)
             rule[s.PIECE] = next_piece(tally[s.STEPS] - before, now - begun)
             if self.watch is not None and self.watch.chatters(self.state):
                 return "chattering"
@@ -283,7 +283,7 @@ class _Pieces:
                 if self.switching.method != self.method.name:
                     self._hand_over(self.switching.method)
 
-    def _tell(self, progress: Progress | None, keep: Keep | None) -> None:
+    def _report_progress(self, progress: Progress | None, keep: Keep | None) -> None:
         if progress is not None:
             progress(float(self.state.clock[s.T]), int(self.state.tally[s.STEPS]))
         if keep is not None:  # after the actions of events: they say which parameters the rows belong to

@@ -117,11 +117,11 @@ class Contacts:
         return len(self.impacts)
 
     def events(self) -> list[Event]:
-        """Where gaps come down to zero, and, for what is slower than can be seen, to a little below, of bodies that are near to
-        that alone: their gaps are zero but for rounding, whose signs mean nothing; and where such bodies part."""
+        """Where gaps close to zero; where gaps of bodies that are near, zero but for rounding, fall a little below, slower than
+        can be seen; and where such bodies part."""
         return [
             Event(f(one), direction=way)
-            for f, way in ((_met, "falling"), (_sunk, "falling"), (_parted, "rising"))
+            for f, way in ((_closing, "falling"), (_penetrating, "falling"), (_separating, "rising"))
             for one in self.impacts
         ]
 
@@ -136,7 +136,7 @@ class Contacts:
         return out
 
 
-def _met(impact: Impact) -> Callable[[Motion], Number]:
+def _closing(impact: Impact) -> Callable[[Motion], Number]:
     def gap(on: Motion) -> Number:
         contact = on.parameter(switch_of(impact))
         held = pressed(contact)
@@ -145,7 +145,7 @@ def _met(impact: Impact) -> Callable[[Motion], Number]:
     return gap
 
 
-def _sunk(impact: Impact) -> Callable[[Motion], Number]:
+def _penetrating(impact: Impact) -> Callable[[Motion], Number]:
     def gap(on: Motion) -> Number:
         held = pressed(on.parameter(switch_of(impact)))
         return (1.0 - held) * (impact.gap(on) + TOUCH) + held
@@ -153,7 +153,7 @@ def _sunk(impact: Impact) -> Callable[[Motion], Number]:
     return gap
 
 
-def _parted(impact: Impact) -> Callable[[Motion], Number]:
+def _separating(impact: Impact) -> Callable[[Motion], Number]:
     def gap(on: Motion) -> Number:
         beside = near(on.parameter(switch_of(impact)))
         return beside * (impact.gap(on) - TOUCH) - (1.0 - beside)

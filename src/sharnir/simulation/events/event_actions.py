@@ -1,4 +1,4 @@
-"""What the actions of events change: the state, and the parameters, whose history is recorded."""
+"""Actions of events: they change the state and the parameters, whose history is recorded."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Changes:
         return Root(direction, "change", self._change(actor, event.label, event.action, number), event.name)
 
     def account_for(self, actor: str) -> None:
-        """From the start on: the energy that what changes the state, or the parameters, adds or removes."""
+        """Keep an account, from the start on, of the energy that `actor` adds or removes by its changes."""
         if self.m.accounted and actor not in self._actors:
             self._actors.append(actor)
             self._booked = [(t, np.append(work, 0.0)) for t, work in self._booked]
@@ -89,12 +89,12 @@ class Changes:
         return self.impacts is not None and bool((self.m.parameters[self.impacts.c.switches] != APART).any())
 
     def recorded(self, t: float) -> None:
-        """From t on the parameters are those of now."""
+        """Record the present parameters as those from t on."""
         self._history.append((self._sign * t, self.m.parameters.copy()))
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """What adds or removes energy, impacts and events included."""
+        """Causes that add or remove energy, impacts and events included."""
         return (*self.m.causes, *(self.impacts.causes if self.impacts else ()), *self._actors)
 
     def _slopes(self, number: int) -> Callable[..., float]:

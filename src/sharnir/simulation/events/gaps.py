@@ -32,7 +32,7 @@ def gap_root() -> Root:
 
 def _least_gap(force: Force, states: dict[str, str]) -> Callable[[Motion], Any]:
     def gap(on: Motion) -> Any:
-        probe = Motion(on.structure, on._graph, states)  # it pushes nobody
+        probe = Motion(on.structure, on._graph, states)  # its forces are not applied
         probe._read = on._read
         force.act(probe)
         return reduce(minimum, probe.watched)

@@ -30,7 +30,7 @@ class States(NamedTuple):
 
 
 class Derived:
-    """Of a motion with any leading axes, the last of which is time: (T,) of `Result`, (B, T) of `Rollout`."""
+    """Quantities derived from a motion; the last leading axis is time: (T,) in `Result`, (B, T) in `Rollout`."""
 
     model: Model
     t: np.ndarray
@@ -62,7 +62,7 @@ class Derived:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the states: (T,), or (B, T)."""
+        """Leading axes of the states: (T,), or (B, T)."""
         return self.q.shape[:-1]
 
     @cached_property
@@ -83,7 +83,7 @@ class Derived:
 
     @cached_property
     def dynamics(self) -> Dynamics:
-        """Of the model, for everything derived from the motion; results of one model share it."""
+        """Dynamics of the model, for everything derived from the motion; results of one model share it."""
         model, backend = self.model_with_contacts, "python" if self.cost.backend == "python" else "auto"
         structure = model.structure
         if ("dynamics of results", backend) not in structure.cached:
@@ -105,7 +105,7 @@ class Derived:
 
     @cached_property
     def joint_values(self) -> dict[tuple[str, int], np.ndarray]:
-        """What `joint_motion.py` has computed, by joint and order."""
+        """Values computed by `joint_motion.py`, by joint and order."""
         return {}
 
     # --- motion ---------------------------------------------------------------------------------------------------------------
@@ -118,14 +118,14 @@ class Derived:
             return self._accelerations_but_ends()
 
     def _accelerations(self, part: slice) -> np.ndarray:
-        """Of some of the states, as rows."""
+        """Accelerations of some of the states, as rows."""
         s = self._states
         tau = s.tau if s.tau.ndim == 1 else s.tau[part]
         p = None if s.parameters is None else s.parameters[part]
         return self.dynamics.forward(s.q[part], s.v[part], tau, s.t[part], parameters=p)
 
     def _accelerations_but_ends(self) -> np.ndarray:
-        """With nan where a motion ended because there are no accelerations."""
+        """Accelerations, with nan where a motion ended because there are none."""
         raise NotImplementedError
 
     @cached_property
@@ -221,7 +221,7 @@ class Derived:
 
     @cached_property
     def observed(self) -> dict[str, dict[str, np.ndarray]]:
-        """What forces observe: {force: {name: (…, T, parts)}}."""
+        """Numbers that forces observe: {force: {name: (…, T, parts)}}."""
         s = self._states
         found = self.dynamics.observed(s.q, s.v, s.t, parameters=s.parameters)
         return {force: {name: self._shaped(x) for name, x in parts.items()} for force, parts in found.items()}

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class NamedMotion(Derived):
-    """What `Result` (T,) and `Rollout` (B, T) offer alike; "…" stands for these axes."""
+    """Methods by name shared by `Result` (T,) and `Rollout` (B, T); "…" stands for these axes."""
 
     # --- joints ---------------------------------------------------------------------------------------------------------------
     def coordinate(self, joint: str) -> np.ndarray:
@@ -82,7 +82,7 @@ class NamedMotion(Derived):
 
     @cached_property
     def joint_loads(self) -> JointLoads:
-        """What acts in the coordinates of the joints of the tree, by name."""
+        """Forces in the coordinates of the joints of the tree, by name."""
         return joint_loads(self)
 
     @cached_property
@@ -241,10 +241,10 @@ class NamedMotion(Derived):
         to_csv(self, path)
 
     def _stored(self) -> tuple[Variables, dict[str, Any]]:
-        """Variables and attributes of a data set: what the motion is made of."""
+        """Variables and attributes of a data set that define the motion."""
         raise NotImplementedError
 
     @property
     def _more_columns(self) -> dict[str, np.ndarray]:
-        """Of tables, beside what every motion has."""
+        """Columns of tables beyond those of every motion."""
         return {}

@@ -1,4 +1,4 @@
-"""What acts in the coordinates of every joint: by the same motion of the mechanism with all joints of its tree released."""
+"""Forces in the coordinates of every joint, from the same motion of the mechanism with all joints of its tree released."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ class Wrench(NamedTuple):
 
 @dataclass(frozen=True)
 class JointLoads:
-    """Of one motion. `columns`: what a unit of each speed moves, (…, T, n, 6) of the moved body at its origin, in its axes."""
+    """Forces in joints over a motion. `columns`: (…, T, n, 6), velocity of the moved body per unit of each speed, body axes."""
 
     own: Forces
     """Joint forces τ and drives."""
     links: dict[str, Forces]
-    """What constraints and couplings do in the coordinates of joints."""
+    """Forces of constraints and couplings in the coordinates of joints."""
     columns: Forces
 
     def borne(self, joint: str) -> np.ndarray | None:
-        """All that links do in a joint; None where there are none."""
+        """The sum of the forces of links in a joint; None where there are none."""
         found = [forces[joint] for forces in self.links.values() if joint in forces]
         return sum(found[1:], found[0]) if found else None
 
@@ -114,7 +114,7 @@ def joint_loads(r: Derived) -> JointLoads:
 
 
 def _of_constraints(r: Derived, d: Dynamics, state: dict[str, Any]) -> dict[str, Forces]:
-    """{constraint: what it does in the coordinates of joints}. The rows are those of the model; rows of released joints alone
+    """{constraint: its forces in the coordinates of joints}. The rows are those of the model; rows of released joints alone
     have no multiplier."""
     if d.constrained is None or r.dynamics.constrained is None:
         return {}
@@ -132,8 +132,8 @@ def _of_constraints(r: Derived, d: Dynamics, state: dict[str, Any]) -> dict[str,
 
 
 def wrench_of(r: Derived, joint: PlacedJoint, columns: np.ndarray, force: np.ndarray) -> Wrench:
-    """What forces on the speeds of a joint do to its child. Of all wrenches of that power the one within what the joint allows,
-    taken at the joint: a hinge's is a moment about its axis."""
+    """The wrench of forces on the speeds of a joint on its child: of all with that power the one in the directions that the joint
+    allows, taken at the joint. A hinge's is a moment about its axis."""
     moved = r.model.bodies[r.model.joint_index(joint.name)].name
     (R, origin), (_, point) = r.body_frame(moved), r.place((joint.child, joint.child_at))
     arm = (R.swapaxes(-1, -2) @ (point - origin)[..., None])[..., 0]

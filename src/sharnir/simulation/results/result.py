@@ -67,13 +67,13 @@ class Result(NamedMotion):
     """(T, states) of forces, in the order of `model.states`; by name: `state("friction.bristle")`."""
 
     start: StartState | None = None
-    """What the start was asked to be, and what was moved to close the loops; None in files of earlier versions."""
+    """The start asked for, and the changes that closed the loops; None in files of earlier versions."""
 
     integrator_switches: list[Switch] = field(default_factory=list)
-    """Of integrator "auto": (t, before, after) wherever another method took over."""
+    """Changes of method by integrator "auto": (t, before, after)."""
 
     control: dict[str, Commands] = field(default_factory=dict)
-    """What each sampled controller has commanded."""
+    """Commands of each sampled controller."""
 
     impacts: list[ImpactRecord] = field(default_factory=list)
     """Those that took place, in the order of time."""
@@ -203,8 +203,8 @@ class Result(NamedMotion):
         return load(path, model)
 
     def state(self, k: int | str = -1) -> Any:
-        """What to go on from, q0, v0 and states: simulate(model, 1.0, **result.state()). With the name of a state of a force, or
-        of `Model.add_state`: its values (T,)."""
+        """A state to continue from, q0, v0 and states: simulate(model, 1.0, **result.state()). With the name of a state (of
+        a force, or of `Model.add_state`): its values (T,)."""
         if isinstance(k, str):
             return self.state_of(k)
         at = index_of(k, len(self.t), "a time of the result")

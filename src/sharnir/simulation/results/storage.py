@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 PathLike = str | os.PathLike[str]
 VERSION = 2
-"""Of the files: 1 was written as HDF5."""
+"""Version of the files: 1 was written as HDF5."""
 
 SUFFIXES = (".nc", ".csv")
-"""Of files with the numbers of a run."""
+"""Suffixes of files with the numbers of a run."""
 
 IMPACT = ("t", "approach", "impulse", "lost", "along", "rests")
-"""What `ImpactRecord` has beside its name."""
+"""Fields of `ImpactRecord` beside its name."""
 
 DIMENSIONS = {
     "time": ("time",),
@@ -52,10 +52,10 @@ DIMENSIONS = {
     "command_tau": ("command", "speed"),
     "command_parameters": ("command", "parameter"),
 }
-"""Of what a result is made of, and read back as; everything else in a file follows from it."""
+"""Dimensions of the arrays that define a result and are read back; everything else in a file follows from them."""
 
 VARYING = {"tau": ("time", "speed")}
-"""Of joint forces that change from step to step; those that are constant are an attribute."""
+"""Dimensions of joint forces that change from step to step; constant ones are an attribute."""
 
 UNITS = {"time": "s", "work": "J"}
 
@@ -120,7 +120,7 @@ def to_xarray(r: NamedMotion) -> Dataset:
 
 
 def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
-    """What a result is made of, but for its events: variables and attributes."""
+    """Variables and attributes that define a result, without its events."""
     m = r.model
     numbers = {"time": r.t, "q": r.q, "v": r.v} | ({"tau": r.tau} if r.tau.ndim > 1 else {})
     words = {"coordinate": m.q_names, "speed": m.v_names}
@@ -160,7 +160,7 @@ def _parameter_names(r: Result) -> list[str]:
 
 
 def _derived(r: NamedMotion) -> Variables:
-    """What other programs read beside the motion."""
+    """Variables for other programs, which follow from the motion."""
     (R, position), e, lead = r.poses, r.energy, ("trajectory", "time")[-len(r.shape) :]
     data: Variables = {
         "a": ((*lead, "speed"), r.a, {"long_name": "rates of the speeds"}),
@@ -201,7 +201,7 @@ def _impacts(r: Result) -> Variables:
 
 
 def _commands(r: Result) -> Variables:
-    """What sampled controllers commanded, a row for each sample; the word of a row is the name of its controller."""
+    """Commands of sampled controllers, a row for each sample; the word of a row is the name of its controller."""
     if not any(len(x.t) for x in r.control.values()):
         return {}
     every = r.control.values()

@@ -44,7 +44,7 @@ class Rollout(NamedMotion):
     tau: np.ndarray
     """(nv,), or (B, T, nv): the joint forces of the step that begins at each time; at the last time, of the one before it."""
     cost: Cost
-    """Of all trajectories together."""
+    """Cost of all trajectories together."""
     status: str = "done"
     message: str = ""
     parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
@@ -87,7 +87,7 @@ class Rollout(NamedMotion):
         )  # fmt: skip
 
     def state(self, k: int | str = -1) -> Any:
-        """What all trajectories go on from at time number k, q0, v0 and states: rollout(model, **many.state(), …). With the name
+        """States to continue from at time number k, q0, v0 and states: rollout(model, **many.state(), …). With the name
         of a state of a force, or of `Model.add_state`: its values (B, T)."""
         if isinstance(k, str):
             return self.state_of(k)

@@ -137,7 +137,7 @@ class FixedSteps:
 
     @property
     def times(self) -> np.ndarray:
-        """Of the stored rows."""
+        """Times of the stored rows."""
         return self.t0 + self.step * self.every * np.arange(self.count // self.every + 1)
 
     @property
@@ -225,7 +225,7 @@ def stabilisations(
     step: float | None,
     parameters: np.ndarray | None = None,
 ) -> list[Stabilisation]:
-    """With all coefficients, for each start (q, v) of many: it does not depend on the others."""
+    """A stabilisation with all coefficients for each start (q, v), independent of the others."""
     if how.name not in DECAYING:  # they are all alike
         return [with_decay(how, duration, integrator, step, v[0], v[0])] * len(v)
     a = v if how.alpha else d.forward(q, v, tau, t0, parameters=parameters)

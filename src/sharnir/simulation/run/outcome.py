@@ -80,7 +80,7 @@ def _that_jump(m: MotionSystem, c: Chatter, changes: Changes) -> list[tuple[str,
 
 
 def _unit(m: MotionSystem, on: str, k: int) -> str:
-    """Of component k of an action on a body; joint forces are N or N m, as their speeds are."""
+    """Unit of component k of an action on a body; joint forces are N or N m, as their speeds are."""
     if on in {body.name for body in m.d.model.bodies}:
         return " N" if k < 3 else " N m"
     return ""

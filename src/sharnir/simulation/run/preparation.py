@@ -29,17 +29,17 @@ def with_joint_forces(model: Model, law: JointLaw | None, backend: str) -> tuple
 
 
 def start_of(
-    d: Dynamics, shown: Model, q0: Start, v0: Start, t0: float, fixed: Sequence[str] | None, values: np.ndarray
+    d: Dynamics, user_model: Model, q0: Start, v0: Start, t0: float, fixed: Sequence[str] | None, values: np.ndarray
 ) -> tuple[StartState, float]:
-    """Where the motion starts, loops closed and quaternions normalized, and when. `shown`: the caller's own model."""
+    """Where the motion starts, loops closed and quaternions normalized, and when. `user_model`: the caller's own model."""
     model = d.model
     q, v, t = check_state(model, q0, v0, t0)
     if d.constrained:
-        return replace(assemble_start(model, q0, v0, t, d.constrained.table, values, fixed), model=shown), t
+        return replace(assemble_start(model, q0, v0, t, d.constrained.table, values, fixed), model=user_model), t
     if fixed is not None:
         held_coordinates(model, fixed)
     q = normalized_start(model, q[None], t)[0]
-    return StartState(shown, q, v, q, v), t
+    return StartState(user_model, q, v, q, v), t
 
 
 def state_at(m: MotionSystem, start: StartState, t: float, states: np.ndarray) -> np.ndarray:

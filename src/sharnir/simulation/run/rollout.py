@@ -123,10 +123,10 @@ def rollout(
     if feedback is not None:
         plain, model = model, model.copy()
         model.add_force(acting(feedback, plain), name="feedback")
-    shown, spoken = model, None
+    user_model, law = model, None
     if is_law(forces):
         model = with_law(model, forces)
-        spoken, forces = law_of(model, backend), None
+        law, forces = law_of(model, backend), None
     began = time.perf_counter()
     d = Dynamics(model, method, backend)
     d.formulation.check_inertia()
@@ -173,12 +173,12 @@ def rollout(
     begun = time.perf_counter()
     with ProgressBar(progress, f"{len(q)} × {model.name}", grid.t0 + grid.duration, grid.t0, "t = {:.3g} s") as bar:
         pushed: dict[int, np.ndarray] = {}
-        law = None
+        change = None
         if sampled is not None:
-            law = partial(push_sampled, batches, sampled, by_parameter(model, values), pushed, grid.every)
+            change = partial(push_sampled, batches, sampled, by_parameter(model, values), pushed, grid.every)
         elif callable(forces):
-            law = partial(push, batches, forces, name, model.nv, pushed, grid.every)
-        status, cause = outcome(partial(_run, batches, grid, law, threads, bar))
+            change = partial(push, batches, forces, name, model.nv, pushed, grid.every)
+        status, cause = outcome(partial(_run, batches, grid, change, threads, bar))
     wall = time.perf_counter() - begun
     rows = min(batch.stored for batch in batches)
     t = grid.times[:rows]
@@ -196,9 +196,9 @@ def rollout(
         grid.step, stabilisation=how.name if d.constrained else "", alpha=how.alpha, beta=how.beta,
     )  # fmt: skip
     applied = stored_forces(pushed, held, model.nv, grid.every, rows)
-    result = Rollout(shown, t, q, v, failed, applied, cost, status, message, each, z)
-    if spoken is not None:
-        applied = applied + law_forces(spoken, result)
+    result = Rollout(user_model, t, q, v, failed, applied, cost, status, message, each, z)
+    if law is not None:
+        applied = applied + law_forces(law, result)
         result = replace(result, tau=applied)
     if cause is not None:
         text = f"{model.name!r}: {message}. The motions up to there are in the error's `result`"
@@ -209,14 +209,14 @@ def rollout(
 
 
 def _run(
-    batches: Sequence[Batch], grid: FixedSteps, law: Callable[[int, float], int] | None, threads: int, bar: ProgressBar
+    batches: Sequence[Batch], grid: FixedSteps, change: Callable[[int, float], int] | None, threads: int, bar: ProgressBar
 ) -> str:
-    """All batches from pause to pause, where Ctrl-C is heard; with a law of forces, up to where it is due again."""
-    done, piece, due = 0, FIRST if batches[0].compiled else 1.0, grid.count if law is None else 0
+    """Run all batches from pause to pause, where Ctrl-C is noticed; `change` sets joint forces and says when it is due again."""
+    done, piece, due = 0, FIRST if batches[0].compiled else 1.0, grid.count if change is None else 0
     while done < grid.count:
         t = grid.t0 + grid.step * done
-        if law is not None and done == due:
-            due = law(done, t)
+        if change is not None and done == due:
+            due = change(done, t)
         begun, until = time.perf_counter(), min(done + int(piece), due)
         share(partial(Batch.run, until=until), batches, threads)
         piece, done = next_piece(until - done, time.perf_counter() - begun), until

@@ -60,11 +60,11 @@ from .recording import HELD, Recording
 from .sensitivities import Sensitivities, check_sensitivities, sensitivities_by
 
 MOST_STARTS = 1024
-"""That are remembered."""
+"""Starts that are cached."""
 
 
 class Runs:
-    """What `simulate` has once for all runs of a model; its options mean the same. `run` is one of them, one at a time.
+    """The compiled part of `simulate`, shared by all runs of a model; options mean the same. `run` makes them, one at a time.
 
     A run does not depend on those before it, to the last bit.
     """
@@ -92,12 +92,12 @@ class Runs:
         model = check_model(model, "simulate")
         self.limits = choice(limits, "limits", ("ignore", "stop", "error"))
         self.balance = truth(balance, "balance")
-        given, self.hits = divided(events)
+        given, self.impacts = divided(events)
         self.own_events, self.sensitivities = check_events(given), sensitivities
-        check_impacts(self.hits, method, stabilisation, sensitivities)
-        self.shown, self.controllers = model, [] if control is None else check_control(control)
-        if self.hits:
-            model = with_contacts(model, self.hits)
+        check_impacts(self.impacts, method, stabilisation, sensitivities)
+        self.user_model, self.controllers = model, [] if control is None else check_control(control)
+        if self.impacts:
+            model = with_contacts(model, self.impacts)
         self.model, self.law = with_joint_forces(model, law, backend)
         self.backend = backend
         self.d = Dynamics(self.model, method, backend, threads)
@@ -108,7 +108,7 @@ class Runs:
         if many and table is not None:
             table.compile()
         self._starts: dict[object, StartState] | None = {} if many else None
-        self.contacts = Contacts.of(self.model, self.hits, table.rows) if self.hits and table else None
+        self.contacts = Contacts.of(self.model, self.impacts, table.rows) if self.impacts and table else None
         self.gaps = gap_events(self.model.structure) if self.chosen.adaptive and not len(sensitivities) else []
         self._motions: dict[object, MotionSystem] = {}
         self._begun = False
@@ -147,18 +147,18 @@ class Runs:
         step = None if step is None else number(step, "step")
         check_ends(max_steps, max_seconds)
         every = whole(every, "every")
-        if self.hits and duration < 0.0:
+        if self.impacts and duration < 0.0:
             raise MethodError(
-                f"{self.hits[0].label}: an impact cannot be run backward, the speed before it is not known after it"
+                f"{self.impacts[0].label}: an impact cannot be run backward, the speed before it is not known after it"
             )
-        _, _, t0 = check_state(self.shown, q0, v0, t0)
+        _, _, t0 = check_state(self.user_model, q0, v0, t0)
         check_resolution(t0, duration=duration, step=step, max_step=max_step, output=output)
         check_controlled(self.controllers, t0, duration, self.sensitivities)
         forces, values = constant_forces(model, tau), values_of(model, parameters, states)
         check_values(model, values[None])
         own = values if values.size else None
         bar = ProgressBar(progress, model.name, t0 + duration, t0)
-        q0, v0, fixed = as_guess(self.shown, q0, v0, fixed, nearest)
+        q0, v0, fixed = as_guess(self.user_model, q0, v0, fixed, nearest)
         start = self.start(q0, v0, t0, fixed, values)
         q, v = start.q, start.v
         check_step(self.chosen, step)
@@ -239,7 +239,7 @@ class Runs:
         return result
 
     def options(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Of options of `simulate`, those that `run` takes."""
+        """Those options of `simulate` that `run` takes."""
         return {name: x for name, x in options.items() if name not in COMPILED and not (name == "tau" and callable(x))}
 
     def start(self, q0: Start, v0: Start, t0: float, fixed: Sequence[str] | None, values: np.ndarray | None = None) -> StartState:
@@ -247,13 +247,13 @@ class Runs:
         read the same parameters."""
         values = values_of(self.model, None, None) if values is None else values
         if self._starts is None:
-            return start_of(self.d, self.shown, q0, v0, t0, fixed, values)[0]
+            return start_of(self.d, self.user_model, q0, v0, t0, fixed, values)[0]
         table = self.d.constrained.table if self.d.constrained else None
         key = (_hashable(q0), _hashable(v0), t0, _hashable(fixed), b"" if table is None else values[table.reads].tobytes())
         if key not in self._starts:
             if len(self._starts) >= MOST_STARTS:
                 self._starts.clear()
-            self._starts[key] = start_of(self.d, self.shown, q0, v0, t0, fixed, values)[0]
+            self._starts[key] = start_of(self.d, self.user_model, q0, v0, t0, fixed, values)[0]
         return self._starts[key]
 
     def _motion(
@@ -274,7 +274,7 @@ class Runs:
         watched = [*all_events, *self.gaps, *(self.contacts.events() if self.contacts else [])]
         setup = Setup(
             self.d, forces, watched, self.balance, self.chosen.needs_jacobian, how, parameters=values if values.size else None,
-            sensitivities=directions, controlled=bool(self.controllers), law=self.law, shown=self.shown,
+            sensitivities=directions, controlled=bool(self.controllers), law=self.law, user_model=self.user_model,
         )  # fmt: skip
         setup.gaps = range(len(all_events), len(all_events) + len(self.gaps))
         setup.contacts, setup.jacobian_later, setup.t0 = self.contacts, self.chosen.switches, t0
@@ -307,7 +307,7 @@ COMPILED = (
 
 
 def runs_of(model: Model, options: Mapping[str, Any]) -> tuple[Runs, dict[str, Any]]:
-    """From options of `simulate`: what many runs have in common, and what is left for `Runs.run`."""
+    """Split options of `simulate` into `Runs`, common to many runs, and the options left for `Runs.run`."""
     common = {name: options[name] for name in COMPILED if name in options}
     law = options.get("tau") if callable(options.get("tau")) else None
     runs = Runs(model, **common, law=law, many=True)

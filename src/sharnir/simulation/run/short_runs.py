@@ -10,7 +10,7 @@ from ...integrate.trajectory import EventRecord, Rows, Statistics, Trajectory, j
 
 
 class ShortRuns:
-    """What runs leave that continue one another from (t, x)."""
+    """The joined output of runs that continue one another from (t, x)."""
 
     def __init__(self, t: float, x: np.ndarray) -> None:
         self.rows: list[Rows] = [(np.array([t]), x[None].copy())]

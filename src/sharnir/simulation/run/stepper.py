@@ -51,7 +51,7 @@ class SimulationState(ByName):
 
 
 SETTABLE = ("tau", "parameters", "states")
-"""What may be changed between steps."""
+"""Attributes that may be set between steps."""
 
 
 class Simulation:
@@ -104,7 +104,7 @@ class Simulation:
         record: bool = True,
     ) -> None:
         begun = time.perf_counter()
-        vars(self)["model"] = shown = check_model(model, "Simulation")
+        vars(self)["model"] = user_model = check_model(model, "Simulation")
         choice(limits, "limits", ("ignore", "stop"))
         model, law = with_joint_forces(model, tau if callable(tau) else None, backend)
         forces = constant_forces(model, None if callable(tau) else tau)
@@ -116,16 +116,16 @@ class Simulation:
         chosen = integrator_named(integrator)
         step = None if step is None else number(step, "step")
         check_step(chosen, step)
-        q0, v0, fixed = as_guess(shown, q0, v0, fixed, nearest)
+        q0, v0, fixed = as_guess(user_model, q0, v0, fixed, nearest)
         self._first = (q0, v0, t0, fixed, forces.copy(), values.copy())
-        start, t = start_of(d, shown, q0, v0, t0, fixed, values)
+        start, t = start_of(d, user_model, q0, v0, t0, fixed, values)
         own = values if values.size else None
         span = step if step is not None else 1.0
         (how,) = stabilisations(d, how, start.q[None], start.v[None], forces, t, span, integrator, step, own)
         every_event = [*check_events(events), *(limit_events(model, start.q) if limits != "ignore" else [])]
         setup = Setup(
             d, forces, every_event, truth(balance, "balance"), chosen.needs_jacobian, how, parameters=own, controlled=True,
-            law=law, shown=shown,
+            law=law, user_model=user_model,
         )  # fmt: skip
         setup.jacobian_later, setup.t0 = chosen.switches, t
         self._motion = motion_system(setup)

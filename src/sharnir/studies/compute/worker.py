@@ -21,7 +21,7 @@ from ...model.validity import beyond_validity, warn_of_deformation
 from ...simulation.results.records import Cost
 from ...simulation.results.result import Result
 from ...simulation.results.trajectories import Rollout
-from ...simulation.run.adaptive_lanes import AdaptiveLanes, suits
+from ...simulation.run.adaptive_lanes import AdaptiveLanes, can_batch
 from ...simulation.run.checks import output_times
 from ...simulation.run.options import FixedSteps, check_duration, fixed_steps, number
 from ...simulation.run.rollout import rollout
@@ -257,11 +257,11 @@ class Worker:
             return None
         runs, _ = self._runs(arguments)
         if runs not in self._lanes:
-            self._lanes[runs] = AdaptiveLanes(runs) if suits(runs) else None
-            self._tell(self._lanes[runs])
+            self._lanes[runs] = AdaptiveLanes(runs) if can_batch(runs) else None
+            self._find_typical_pivots(self._lanes[runs])
         return self._lanes[runs]
 
-    def _tell(self, lanes: AdaptiveLanes | None) -> None:
+    def _find_typical_pivots(self, lanes: AdaptiveLanes | None) -> None:
         """Of the first run of the study, so that no run depends on those before it in this worker."""
         if lanes is None or self._first is None:
             return
@@ -269,7 +269,7 @@ class Worker:
         with suppress(SharnirError):  # it cannot begin
             values = given.values()
             q, _ = given.starts(self._of_starts, values)
-            lanes.tell(q[0], number(given.arguments.get("t0", 0.0), "t0"), values[0])
+            lanes.find_typical_pivots(q[0], number(given.arguments.get("t0", 0.0), "t0"), values[0])
 
     def _adaptive(self, rows: Columns, n: int) -> tuple[Rollout, np.ndarray]:
         """Runs that need more than lanes give are left."""
