@@ -27,9 +27,6 @@ TOUCH = 1e-8
 KEPT = 4
 """Copies of a model that are kept with it."""
 
-SWITCH = ".contact"
-"""Follows the name of an impact in the name of the parameter that says how its contact is."""
-
 
 def divided(events: Event | Impact | Sequence[Event | Impact]) -> tuple[list[Any], list[Impact]]:
     """Events, not yet checked, and impacts, every one with a name of its own."""
@@ -81,7 +78,7 @@ def with_contacts(model: Model, impacts: Sequence[Impact]) -> Model:
 
 
 def switch_of(impact: Impact) -> str:
-    return f"{impact.name}{SWITCH}"
+    return f"{impact.name}.contact"
 
 
 def known_contacts(model: Model, names: Sequence[str]) -> tuple[Impact, ...] | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from ...errors import SharnirError, StateError
 from ...model.model import Model
 from ...model.settings import SimulationSettings
 from ...reporting.atomic_write import check_suffix, file_path, target_of, whole_file
-from ..events.contacts import switch_of
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, dependent_values
 from .netcdf import Variables, Writer
 
@@ -35,14 +35,34 @@ SUFFIXES = (".nc", ".csv")
 IMPACT = ("t", "approach", "impulse", "lost", "along", "rests")
 """Fields of `ImpactRecord` beside its name."""
 
+
+class Stored(NamedTuple):
+    """An array over the states of a motion: its attribute there, its further dimensions, unit, description."""
+
+    field: str
+    dimensions: tuple[str, ...]
+    units: str = ""
+    long_name: str = ""
+
+
+STORED = {
+    "q": Stored("q", ("coordinate",), "", "generalised coordinates"),
+    "v": Stored("v", ("speed",), "", "generalised speeds"),
+    "tau": Stored("tau", ("speed",)),
+    "work": Stored("work_done", ("cause",), "J", "energy added since the start"),
+    "parameters": Stored("parameters", ("parameter",)),
+    "contacts": Stored("contact_values", ("contact",)),
+    "states": Stored("state_values", ("force_state",)),
+    "sensitivities": Stored("sensitivities", ("sensitivity", "state")),
+}
+"""By their names in files."""
+
+VARYING = {"tau": ("time", "speed")}
+"""Dimensions of joint forces that change from step to step; constant ones are an attribute."""
+
 DIMENSIONS = {
     "time": ("time",),
-    "q": ("time", "coordinate"),
-    "v": ("time", "speed"),
-    "work": ("time", "cause"),
-    "parameters": ("time", "parameter"),
-    "states": ("time", "force_state"),
-    "sensitivities": ("time", "sensitivity", "state"),
+    **{name: ("time", *x.dimensions) for name, x in STORED.items() if name not in VARYING},
     "event_time": ("event",),
     "event_q": ("event", "coordinate"),
     "event_v": ("event", "speed"),
@@ -54,10 +74,7 @@ DIMENSIONS = {
 }
 """Dimensions of the arrays that define a result and are read back; everything else in a file follows from them."""
 
-VARYING = {"tau": ("time", "speed")}
-"""Dimensions of joint forces that change from step to step; constant ones are an attribute."""
-
-UNITS = {"time": "s", "work": "J"}
+UNITS = {"time": "s", **{name: x.units for name, x in STORED.items()}}
 
 START = {"asked_q": "coordinate", "asked_v": "speed", "q": "coordinate", "v": "speed"}
 """Arrays of `Result.start`, attributes start_… of a file, and what they count."""
@@ -119,26 +136,37 @@ def to_xarray(r: NamedMotion) -> Dataset:
     return xr.Dataset(data, words, attributes)
 
 
+def model_words(model: Model) -> dict[str, list[str]]:
+    """Names along the dimensions of arrays that follow from the model."""
+    names = {"coordinate": model.q_names, "speed": model.v_names}
+    return names | {"parameter": list(model.parameters), "force_state": list(model.states)}
+
+
+def variables(r: NamedMotion, words: Mapping[str, list[str]], names: Iterable[str] = STORED) -> Variables:
+    """Arrays of `STORED` over the states of a motion, those that have numbers, and the words along their dimensions."""
+    lead, used = ("trajectory", "time")[-len(r.shape) :], dict[str, list[str]]()
+    data: Variables = {"time": (("time",), r.t, {"units": UNITS["time"]})}
+    for name in names:
+        one = STORED[name]
+        x = getattr(r, one.field)
+        along = lead[: x.ndim - len(one.dimensions)]
+        if name in ("q", "v") or (along and all(words[d] for d in one.dimensions)):
+            about = {key: text for key, text in (("units", one.units), ("long_name", one.long_name)) if text}
+            data[name] = ((*along, *one.dimensions), x, about)
+            used |= {d: words[d] for d in one.dimensions}
+    return data | {d: ((d,), known, {}) for d, known in used.items()}
+
+
 def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
     """Variables and attributes that define a result, without its events."""
     m = r.model
-    numbers = {"time": r.t, "q": r.q, "v": r.v} | ({"tau": r.tau} if r.tau.ndim > 1 else {})
-    words = {"coordinate": m.q_names, "speed": m.v_names}
-    if r.causes:
-        numbers["work"], words["cause"] = r.work_done, list(r.causes)
-    if columns := [x for x in (r.parameters, r.contact_values) if x.shape[1]]:
-        numbers["parameters"], words["parameter"] = np.concatenate(columns, axis=1), _parameter_names(r)
-    if r.nz:
-        numbers["states"], words["force_state"] = r.state_values, list(m.states)
-    if r.sensitivity_names:
-        numbers["sensitivities"], words["sensitivity"] = r.sensitivities, list(r.sensitivity_names)
-        words["state"] = [f"{kind}.{name}" for kind, names in (("q", m.q_names), ("v", m.v_names)) for name in names]
-    long = {"q": "generalised coordinates", "v": "generalised speeds", "work": "energy added since the start"}
-    data: Variables = {}
-    for name, x in numbers.items():
-        about = {"units": UNITS.get(name, ""), "long_name": long.get(name, "")}
-        data[name] = ((DIMENSIONS | VARYING)[name], x, {key: text for key, text in about.items() if text})
-    data |= {name: ((name,), names, {}) for name, names in words.items()}
+    words = model_words(m) | {
+        "cause": list(r.causes),
+        "contact": [one.name for one in r.contacts],
+        "sensitivity": list(r.sensitivity_names),
+        "state": [f"{kind}.{name}" for kind, names in (("q", m.q_names), ("v", m.v_names)) for name in names],
+    }
+    data = variables(r, words)
     attributes: dict[str, Any] = {"model": m.name, "status": r.status, "message": r.message, "sharnir_result": VERSION}
     if r.tau.ndim == 1:
         attributes["tau"] = r.tau
@@ -152,11 +180,6 @@ def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
         attributes |= {f"start_{name}": getattr(r.start, name) for name in START}
         attributes["start_held"] = "\n".join(r.start.held)
     return data, attributes
-
-
-def _parameter_names(r: Result) -> list[str]:
-    """Parameters of the model, and those that say how contacts are."""
-    return [*r.model.parameters, *map(switch_of, r.contacts)]
 
 
 def _derived(r: NamedMotion) -> Variables:
@@ -211,8 +234,8 @@ def _commands(r: Result) -> Variables:
         "command_applied": np.concatenate([x.applied for x in every]),
         "command_tau": np.concatenate([x.tau for x in every]),
     }
-    if known := _parameter_names(r):
-        columns = [[x.parameters.get(name, np.full(len(x.t), np.nan)) for name in known] for x in every]
+    if r.model.parameters:
+        columns = [[x.parameters.get(name, np.full(len(x.t), np.nan)) for name in r.model.parameters] for x in every]
         rows["command_parameters"] = np.concatenate([np.stack(x, axis=1) for x in columns])
     return {"command": (("command",), names, {})} | {name: (DIMENSIONS[name], x, {}) for name, x in rows.items()}
 

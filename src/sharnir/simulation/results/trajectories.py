@@ -160,22 +160,11 @@ class Rollout(NamedMotion):
         return out
 
     def _stored(self) -> tuple[Variables, dict[str, Any]]:
-        m, lead = self.model, ("trajectory", "time")
-        data: Variables = {
-            "time": (("time",), self.t, {"units": "s"}),
-            "q": ((*lead, "coordinate"), self.q, {"long_name": "generalised coordinates"}),
-            "v": ((*lead, "speed"), self.v, {"long_name": "generalised speeds"}),
-            "failed": (("trajectory",), self.failed, {"units": "s", "long_name": "time of failure, inf: none"}),
-        }
-        words = {"coordinate": m.q_names, "speed": m.v_names}
-        if self.parameters.size:
-            data["parameters"] = (("trajectory", "parameter"), self.parameters, {})
-            words["parameter"] = list(m.parameters)
-        if self.state_values.size:
-            data["states"] = ((*lead, "force_state"), self.state_values, {})
-            words["force_state"] = list(m.states)
-        data |= {name: ((name,), names, {}) for name, names in words.items()}
-        return data, {"model": m.name, "status": self.status, "message": self.message}
+        from .storage import model_words, variables
+
+        data = variables(self, model_words(self.model), ("q", "v", "parameters", "states"))
+        data["failed"] = (("trajectory",), self.failed, {"units": "s", "long_name": "time of failure, inf: none"})
+        return data, {"model": self.model.name, "status": self.status, "message": self.message}
 
     def __repr__(self) -> str:
         bad = int((~self.ok).sum())
