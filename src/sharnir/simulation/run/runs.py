@@ -18,6 +18,7 @@ from ...integrate import run
 from ...integrate.compiled import make_ready
 from ...integrate.methods import integrator as integrator_named
 from ...integrate.trajectory import LIMITED
+from ...integrate.trajectory import Event as Root
 from ...model.events import Event
 from ...model.impacts import Impact
 from ...model.model import Model
@@ -30,8 +31,7 @@ from ..control.joint_laws import JointLaw
 from ..control.sampled import Sampled, check_control, check_controlled
 from ..events.contacts import Contacts, check_impacts, divided, with_contacts
 from ..events.event_actions import Changes
-from ..events.event_functions import limit_events
-from ..events.gaps import gap_events, gap_root
+from ..events.event_functions import gap_events, limit_events
 from ..events.impacts import Impacts
 from ..results.result import Result
 from ..results.storage import PathLike, check_result_file
@@ -194,7 +194,7 @@ class Runs(Prepared):
                     every=every,
                     events=[
                         *(changes.root(event, k) for k, event in enumerate(all_events)),
-                        *(gap_root() for _ in self.gaps),
+                        *(Root(dips=True) for _ in self.gaps),
                         *changes.of_impacts(),
                     ],
                     progress=bar.reached,

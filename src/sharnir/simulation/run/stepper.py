@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ...errors import SimulationError, StateError, brief, no_such, suggestion
 from ...integrate import run
 from ...integrate.compiled import make_ready
 from ...integrate.methods import integrator as integrator_named
+from ...integrate.trajectory import EventRecord, Rows, Statistics, Trajectory, joined
 from ...model.events import Event
 from ...model.model import Model
 from ...model.parameters import ParameterView
@@ -31,7 +32,6 @@ from .checks import check_events, check_step, tolerances
 from .options import Tau, check_resolution, choice, number
 from .outcome import failure, make_result, root_cause
 from .preparation import Prepared, state_at
-from .short_runs import ShortRuns
 
 
 @dataclass(frozen=True)
@@ -290,3 +290,48 @@ class Simulation:
 
     def __repr__(self) -> str:
         return f"Simulation({self.model.name!r}, t = {self._t:g} s, {self.status})"
+
+
+# --- short runs, one after the other, as one
+class ShortRuns:
+    """The joined output of runs that continue one another from (t, x)."""
+
+    def __init__(self, t: float, x: np.ndarray) -> None:
+        self.rows: list[Rows] = [(np.array([t]), x[None].copy())]
+        self.events: list[EventRecord] = []
+        self.statistics: Statistics | None = None
+        self.total, self.peak = np.zeros(0), np.zeros(0)
+        self.last: Trajectory | None = None
+
+    def add(self, y: Trajectory) -> None:
+        """A run from where the last ended, with rows at its start and its end."""
+        self.rows.append((y.t[1:], y.x[1:]) if len(y.t) > 1 else (np.array([y.final_t]), y.final_x[None]))
+        self.events += y.events
+        first = self.last is None
+        self.statistics = y.statistics if self.statistics is None else _sum(self.statistics, y.statistics)
+        self.total = y.report_total if first else self.total + y.report_total
+        self.peak = y.report_peak if first else np.maximum(self.peak, y.report_peak)
+        self.last = y
+
+    def whole(self, method: str) -> Trajectory:
+        t, x = joined(self.rows, self.rows[0][1].shape[1])
+        if self.last is None or self.statistics is None:
+            none = Statistics(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+            return Trajectory(t, x, "done", f"at its start, t = {t[-1]:g}", method, [], none, float(t[-1]), x[-1])
+        return replace(
+            self.last, t=t, x=x, events=self.events, statistics=self.statistics, report_total=self.total, report_peak=self.peak
+        )
+
+
+def _sum(a: Statistics, b: Statistics) -> Statistics:
+    return Statistics(
+        a.steps + b.steps,
+        a.rejected + b.rejected,
+        a.evaluations + b.evaluations,
+        a.jacobians + b.jacobians,
+        a.factorizations + b.factorizations,
+        a.first_step,
+        b.last_step,
+        min(a.min_step, b.min_step),
+        max(a.max_step, b.max_step),
+    )
