@@ -224,7 +224,7 @@ def seen(terminal: int, until: bytes | None = None) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("where", "doing"), [("cli.run.load", "reading the model"), ("simulation.run.runs.motion_system", "compiling")]
+    ("where", "doing"), [("cli.run.load", "reading the model"), ("simulation.run.preparation.motion_system", "compiling")]
 )
 def test_ctrl_c_before_the_run_is_130_and_says_what_it_was_doing(run, file, tmp_path, monkeypatch, where, doing):
     monkeypatch.setenv("SHARNIR_CACHE", str(tmp_path / "cache"))
