@@ -15,7 +15,7 @@ import numpy as np
 import sharnir as sh
 from sharnir.dialect.native import flat
 from sharnir.errors import SimulationError
-from sharnir.integrate.driver import _Pieces
+from sharnir.integrate.driver import PiecewiseRun
 from sharnir.integrate.kernels import state as clock
 from sharnir.integrate.methods import integrator
 from sharnir.integrate.request import Request
@@ -44,10 +44,8 @@ class Steps:
         self.iterates = self.d.formulation.method.iterates
         self._warm_start = self._warm_start_arrays() if self.iterates else []
         x = np.concatenate([q, v])
-        request = Request.checked(
-            self.motion.system, x, 0.0, 1e9 * step, integrator("rk4"), 0.0, 0.0, step, None, np.inf, None, 0, (), 1
-        )
-        self._pieces = _Pieces(self.motion.system, integrator("rk4"), request, compiled, None)
+        request = Request(self.motion.system, x, 0.0, 1e9 * step, integrator("rk4"), 0.0, 0.0, step, None, np.inf, None, 0, (), 1)
+        self._pieces = PiecewiseRun(self.motion.system, integrator("rk4"), request, compiled, None)
         begun = perf_counter()
         self._begin()
         self.lead_in = perf_counter() - begun
@@ -61,7 +59,7 @@ class Steps:
         return [array for array in work if array.ndim == 2 and array.shape[0] == array.shape[1]]
 
     def _begin(self) -> None:
-        self._pieces._fill()
+        self._pieces.fill()
         self._go(LEAD_IN if self.iterates else 1)
 
     def _go(self, steps: int) -> float:

@@ -224,7 +224,7 @@ def seen(terminal: int, until: bytes | None = None) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("where", "doing"), [("cli.parameters.load", "reading the model"), ("simulation.run.runs.motion_system", "compiling")]
+    ("where", "doing"), [("cli.parameters.load", "reading the model"), ("simulation.run.preparation.motion_system", "compiling")]
 )
 def test_ctrl_c_before_the_run_is_130_and_says_what_it_was_doing(run, file, tmp_path, monkeypatch, where, doing):
     monkeypatch.setenv("SHARNIR_CACHE", str(tmp_path / "cache"))
@@ -250,6 +250,7 @@ def test_ctrl_c_while_the_command_is_imported_is_said_too():
 
 
 def test_ctrl_c_in_python_is_a_keyboard_interrupt(monkeypatch):
-    monkeypatch.setattr("sharnir.simulation.run.runs.motion_system", lambda *args, **options: signal.raise_signal(signal.SIGINT))
+    place = "sharnir.simulation.run.preparation.motion_system"
+    monkeypatch.setattr(place, lambda *args, **options: signal.raise_signal(signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         sh.simulate(hinged(), 1.0)

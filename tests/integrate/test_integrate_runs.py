@@ -19,7 +19,7 @@ from sharnir.dialect.native import from_python as native_function
 from sharnir.errors import IntegrationError, StateError
 from sharnir.integrate import Event, System, buffers, from_python, from_traced, run
 from sharnir.integrate import run as run_function
-from sharnir.integrate.driver import _Pieces
+from sharnir.integrate.driver import PiecewiseRun
 from sharnir.integrate.kernels import state as s
 from sharnir.integrate.methods import INTEGRATORS
 
@@ -157,7 +157,7 @@ def test_every_step_every_tenth_and_the_ends_alone(method):
 
 
 def test_a_million_steps_need_no_more_memory_than_their_rows():
-    pieces = _Pieces(system("oscillator"), INTEGRATORS["rk4"], _request(every=100_000), True, None)
+    pieces = PiecewiseRun(system("oscillator"), INTEGRATORS["rk4"], _request(every=100_000), True, None)
     result = pieces.run(None, (np.inf, np.inf))
     assert result.statistics.steps == 1_000_000 and len(result.t) == 11
     assert np.abs(result.x[-1] - exact(1000.0)).max() < 1e-9
@@ -168,7 +168,7 @@ def _request(**changes):
 
     values = {"x0": [1, 0], "t0": 0, "t1": 1000, "rtol": 1e-6, "atol": 1e-9, "step": 1e-3, "first_step": None, "max_step": np.inf}
     values |= {"times": None, "every": 1, "events": (), "looks": 4} | changes
-    return Request.checked(system("oscillator"), method=INTEGRATORS["rk4"], **values)
+    return Request(system("oscillator"), method=INTEGRATORS["rk4"], **values)
 
 
 def test_fixed_steps_land_on_the_end_and_do_not_drift():

@@ -12,7 +12,7 @@ import sharnir as sh
 from sharnir.dialect.jit import host_lanes
 from sharnir.errors import MethodError, StateError
 from sharnir.integrate import side_by_side
-from sharnir.simulation.run.adaptive_lanes import AdaptiveLanes, suits
+from sharnir.simulation.run.adaptive_lanes import AdaptiveLanes, can_batch
 from sharnir.simulation.run.runs import Runs
 
 TIMES = np.linspace(0.0, 1.0, 21)
@@ -242,14 +242,14 @@ def test_what_may_be_stiff_is_left_by_auto_alone():
     np.testing.assert_allclose(rows[1], alone(runs, q[1], v[1], p[1], 0.3, output=[0.3])[0], atol=1e-8)
 
 
-# --- what suits ---------------------------------------------------------------------------------------------------------------
+# --- what can be batched --------------------------------------------------------------------------------------------------------
 def test_what_happens_between_steps_does_not_go_side_by_side():
     m = sh.samples.pendulum()
     stop = sh.Event(lambda on: on.q(m.joints[0].name) - 1.0)
     for options in ({"events": [stop]}, {"limits": "stop"}, {"integrator": "radau"}, {"backend": "loops"}):
-        assert not suits(Runs(m, **options))
-    assert not suits(Runs(sh.samples.slider_crank(), stabilisation="partitioning"))
-    assert not suits(Runs(m, method="momentum"))
+        assert not can_batch(Runs(m, **options))
+    assert not can_batch(Runs(sh.samples.slider_crank(), stabilisation="partitioning"))
+    assert not can_batch(Runs(m, method="momentum"))
     with pytest.raises(MethodError, match="side by side"):
         AdaptiveLanes(Runs(m, integrator="radau"))
 

@@ -49,8 +49,7 @@ def test_bouncing_ball_comes_to_rest_at_the_known_time_and_stays(dropped, way):
     assert (
         np.abs(r.q[after, 0] - 0.1).max() <= 4 * EPS and np.abs(r.v[after]).max() <= 4 * EPS and np.abs(r.a[after]).max() < 1e-12
     )
-    force = r.dynamics.multipliers(r.q, r.v, t=r.t, parameters=r.parameters)[:, 0]
-    assert np.allclose(force, np.where(after, 1.3 * G, 0.0), rtol=1e-12)
+    assert np.allclose(r.multiplier("floor"), np.where(after, 1.3 * G, 0.0), rtol=1e-12)
     assert np.abs(r.energy.defect).max() < 1e-9 and abs(r.energy.work["impact floor"][-1] + 1.3 * G * h) < 1e-8
     first = r.impacts[0]
     assert np.isclose(first.approach, math.sqrt(2.0 * G * h), rtol=1e-9)
@@ -76,7 +75,7 @@ def test_ball_rides_a_shaking_floor_and_leaves_it_where_it_falls_faster_than_the
     height = size * math.sin(w * left) + size * w * math.cos(w * left) * flight - 0.5 * G * flight**2
     assert abs(height - size * math.sin(w * landed)) < 1e-9
     gap = r.q[:, 0] - size * np.sin(w * r.t)
-    riding = r.parameters[:, 0] == 2.0
+    riding = r.contact_values[:, 0] == 2.0
     assert gap.min() >= -1e-8 and np.abs(gap[riding]).max() <= 4 * EPS
     assert np.abs(r.energy.defect).max() < 1e-8 and r.energy.work["drives"][-1] > 0.1
 
@@ -150,8 +149,7 @@ def test_a_box_that_lands_flat_does_not_turn_and_rests_on_its_feet():
     feet = [sh.Impact.sphere("box", at=(x, 0.0, -0.2), restitution=0.4, name=f"foot {x}") for x in (-0.3, 0.3)]
     r = sh.simulate(m, 1.0, q0=[0.5, 0.0], events=feet)
     assert np.abs(r.q[:, 1]).max() < 1e-12 and abs(r.q[-1, 0] - 0.2) < 1e-12
-    forces = r.dynamics.multipliers(r.q, r.v, t=r.t, parameters=r.parameters)[-1]
-    assert np.allclose(forces, G, rtol=1e-9)
+    assert np.allclose([r.multiplier(foot.name)[-1] for foot in feet], G, rtol=1e-9)
 
 
 def test_complementary_forces_push_and_accelerations_separate():
@@ -306,6 +304,32 @@ def test_bodies_that_move_as_one_neither_slip_nor_part():
         assert np.abs(J[:, :6]).max() < 1e-13 and np.abs(J[:, 6]).max() > 0.01
 
 
+def test_the_result_is_one_of_the_users_model_and_contacts_are_known_by_name(dropped):
+    seen = []
+    look = sh.Event(lambda on: on.t - 0.5, lambda at: seen.append((dict(at.parameters), at.v.copy())), name="look")
+    r = sh.simulate(dropped, 1.0, q0=[0.5], events=[sh.Impact(lambda on: on.q("z") - 0.1, restitution=0.0), look])
+    assert r.model is dropped and not dropped.constraints and r.parameters.size == 0 and seen[0][0] == r.parameter_values == {}
+    assert "1 degree of freedom;" in r.summary().splitlines()[0] and "constraints 1 rows" not in r.summary()
+    assert [one.name for one in r.contacts] == ["impact 1"] and r.contact_values[[0, -1], 0].tolist() == [0.0, 2.0]
+    weight = 1.3 * G
+    assert np.allclose(r.multiplier("impact 1")[[0, -1]], [0.0, weight], rtol=1e-12)
+    assert np.allclose(r.closing_reaction("impact 1", "ball")[-1][:3], [0.0, 0.0, weight], rtol=1e-12)
+    assert np.array_equal(r.quantity("force of impact 1"), r.multiplier("impact 1")) and abs(r.acceleration("z")[-1]) < 1e-12
+    assert "force of impact 1" in r.to_dataframe().columns
+    again = sh.simulate(r.model, 0.5, **r.state(), events=r.contacts)
+    assert abs(again.q[-1, 0] - 0.1) < 1e-12
+
+
+def test_parameters_of_the_model_are_told_from_its_contacts():
+    m = ball()
+    m.add_parameter("lift", 0.0)
+    m.add_force(lambda on: on.push("ball", (0.0, 0.0, on.parameter("lift"))), name="push")
+    more = sh.Event(lambda on: on.t - 0.5, lambda at: at.parameters.update(lift=5.0), name="more")
+    r = sh.simulate(m, 1.0, q0=[0.1], events=[sh.Impact.sphere("ball", 0.1, name="floor"), more], parameters={"lift": 1.0})
+    assert r.model is m and r.parameters.shape == (len(r.t), 1) and r.parameter_values == {"lift": 5.0}
+    assert np.allclose(r.multiplier("floor"), 1.3 * G - r.parameters[:, 0], rtol=1e-12)
+
+
 # --- in files -------------------------------------------------------------------------------------------------------------------
 def test_impacts_in_files_are_those_of_python(tmp_path):
     text = """
@@ -329,6 +353,23 @@ simulation:
     r.save(tmp_path / "run.nc")
     back = sh.Result.load(tmp_path / "run.nc", r.model)
     assert back.causes == r.causes and back.impacts == r.impacts and np.array_equal(back.work_done, r.work_done)
+    alone = sh.Result.load(tmp_path / "run.nc")
+    for one in (back, alone):
+        assert one.contacts == r.contacts and np.array_equal(one.contact_values, r.contact_values)
+        assert np.array_equal(one.multiplier("floor"), r.multiplier("floor")) and np.array_equal(one.a, r.a)
+    assert alone.model.simulation.impacts == m.simulation.impacts and not alone.model.constraints
+
+
+def test_results_of_contacts_that_only_python_can_express_are_read_with_a_model_that_has_met_them(tmp_path):
+    path, m = tmp_path / "run.nc", ball()
+    floor = sh.Impact(lambda on: on.q("z") - 0.1, name="floor")
+    r = sh.simulate(m, 1.0, q0=[0.5], events=[floor], save=path)
+    back = sh.Result.load(path, m)
+    assert back.model is m and np.array_equal(back.multiplier("floor"), r.multiplier("floor"))
+    sh.simulate(m, 0.01, q0=[0.5], events=[floor.replaced(restitution=0.1)])  # now it is not known which
+    for other in (m, ball()):
+        with pytest.raises(sh.StateError, match=r"has contact 'floor', which only Python can express: give a model"):
+            sh.Result.load(path, other)
 
 
 # --- what is refused ------------------------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ CASES = {
 
 def run(runs: Runs, k: int) -> sh.Result:
     """One of two runs that differ in everything that may."""
-    model = runs.shown
+    model = runs.user_model
     mass = next(iter(model.parameters))
     first = model.v_names[0]
     start = {"v0": {first: 1.0 + k}} | ({"q0": {first: 0.2 + 0.1 * k}} if model.name in ("ball", "double pendulum") else {})

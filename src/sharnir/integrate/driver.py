@@ -17,8 +17,7 @@ from .kernels import state as s
 from .kernels.state import NODES
 from .kernels.stiffness import NEVER
 from .methods import Integrator, integrator
-from .pauses import Change, Pauses
-from .request import Request
+from .request import Change, Request
 from .switching import Switching
 from .system import System
 from .trajectory import (
@@ -107,41 +106,33 @@ def run(
             f"integrator {chosen.name!r} would need {beyond}, for dense matrices of {system.n} rows, one for each number of the "
             "state; choose one without such matrices, 'dop853' or 'rk4'"
         )
-    stops = Pauses.checked(pauses, at_pause, t0, t1, chosen)
-    request = Request.checked(system, x0, t0, t1, chosen, rtol, atol, step, first_step, max_step, times, every, events, looks)
+    request = Request(
+        system, x0, t0, t1, chosen, rtol, atol, step, first_step, max_step, times, every, events, looks, pauses, at_pause
+    )
     limits = (np.inf if max_steps is None else max_steps, np.inf if max_seconds is None else max_seconds)
     if chosen.entry is None:
         from .cvode import run_cvode
 
         trajectory = run_cvode(system, chosen, request, progress, limits, keep)
     else:
-        trajectory = _Pieces(system, chosen, request, compiled, store, stops).run(progress, limits, keep)
+        trajectory = PiecewiseRun(system, chosen, request, compiled, store).run(progress, limits, keep)
     if strict and not (trajectory.ok or trajectory.status in LIMITED):
         raise IntegrationError(trajectory.message, trajectory) from trajectory.cause
     return trajectory
 
 
-class _Pieces:
-    """One run: its arrays, and its output so far."""
+class PiecewiseRun:
+    """One run, from pause to pause: its arrays, and its output so far."""
 
-    def __init__(
-        self,
-        system: System,
-        method: Integrator,
-        request: Request,
-        compiled: bool,
-        store: Cache | None,
-        pauses: Pauses | None = None,
-    ) -> None:
+    def __init__(self, system: System, method: Integrator, request: Request, compiled: bool, store: Cache | None) -> None:
         self.system, self.method, self.request, self.compiled, self.store = system, method, request, compiled, store
-        self.pauses = Pauses() if pauses is None else pauses
         self.switching = Switching(system, request.max_step, request.resolution) if method.switches else None
         self.watch = ChatterWatch(system, request.t0, request.t1) if method.adaptive else None
         self.name = method.name
-        """Of the method that the caller has chosen; `method` is the one at work."""
+        """Name of the method that the caller has chosen; `method` is the one at work."""
         self.preparing = 0.0
         self._use(self._workspace(method if self.switching is None else integrator(self.switching.method)))
-        self._fill()
+        self.fill()
         self.rows: list[Rows] = []
         self.found_events: list[EventRecord] = []
         self._known_row = False
@@ -213,7 +204,8 @@ class _Pieces:
         give_back(self.system, before, key)
         self.preparing += time.perf_counter() - begun
 
-    def _fill(self) -> None:
+    def fill(self) -> None:
+        """Write the request into the arrays."""
         request, clock, rule = self.request, self.state.clock, self.state.rule
         self.state.x[:] = request.x0
         self.state.atol[:] = request.atol
@@ -272,7 +264,7 @@ class _Pieces:
                 return "max_seconds"
             if now - told > PIECE or code != s.DONE:  # pauses may be short
                 told = now
-                self._tell(progress, keep)
+                self._report_progress(progress, keep)
             rule[s.PIECE] = next_piece(tally[s.STEPS] - before, now - begun)
             if self.watch is not None and self.watch.chatters(self.state):
                 return "chattering"
@@ -283,7 +275,7 @@ class _Pieces:
                 if self.switching.method != self.method.name:
                     self._hand_over(self.switching.method)
 
-    def _tell(self, progress: Progress | None, keep: Keep | None) -> None:
+    def _report_progress(self, progress: Progress | None, keep: Keep | None) -> None:
         if progress is not None:
             progress(float(self.state.clock[s.T]), int(self.state.tally[s.STEPS]))
         if keep is not None:  # after the actions of events: they say which parameters the rows belong to
@@ -292,12 +284,12 @@ class _Pieces:
     def _until_pause(self) -> None:
         """Where a pause is due now, its function; the next piece ends at the next one, or at the end."""
         clock = self.state.clock
-        if self.pauses.due(t := float(clock[s.T])):
-            new = self.pauses.call(t, self.state.x.copy())
+        if self.request.pauses.due(t := float(clock[s.T])):
+            new = self.request.pauses.call(t, self.state.x.copy())
             if new is not None:
                 self.state.x[:] = new
                 self._known_row = False  # one row before the change, one after it
-        clock[s.T_END] = self.pauses.next(self.request.t1)
+        clock[s.T_END] = self.request.pauses.next(self.request.t1)
 
     def _end_piece(self, code: int) -> None:
         """At a pause: the method starts anew there, with a step as long as it would have taken next."""

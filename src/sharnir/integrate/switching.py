@@ -34,7 +34,7 @@ BACK = 3.0
 """h |λ| below which the explicit method is the better one: half of its bound, so that it does not turn back at once."""
 
 POWERS = 40
-"""Of the Jacobian of a large state; the second half of them is averaged, since a pair of conjugate modes turns round."""
+"""Powers of the Jacobian of a large state; the second half is averaged, since a pair of conjugate modes turns round."""
 
 UNWATCHED = 1e100
 """An absolute tolerance from which on a number does not steer the step."""
@@ -159,7 +159,7 @@ class Switching:
 
     @property
     def note(self) -> str:
-        """What a message adds, where the problem is stiff and stayed with the explicit method."""
+        """Addition to a message where the problem is stiff and stayed with the explicit method; else empty."""
         if self.held_at is None:
             return ""
         return (

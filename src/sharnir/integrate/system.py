@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .workspace import Workspace
 
 Function = Callable[[float, np.ndarray], ArrayLike]
-"""Of (t, x)."""
+"""A function of (t, x)."""
 
 ROLE_NAMES = ("derivative", "rates", "projection", "events", "jacobian")
 """In the order of kernels/problem.py."""
@@ -30,7 +30,7 @@ ROLE_NAMES = ("derivative", "rates", "projection", "events", "jacobian")
 
 @dataclass
 class Buffers:
-    """What native functions read (X, T) and write (DX, G, J, report)."""
+    """Arrays that native functions read (X, T) and write (DX, G, J, report)."""
 
     X: np.ndarray
     DX: np.ndarray
@@ -86,7 +86,7 @@ class System:
         self._first = np.cumsum([0, *(len(role) for role in self._roles)]).astype(np.int64)
         self.has_jacobian = bool(self._roles[4])
 
-    def play(self, role: str, natives: Sequence[Native]) -> None:
+    def replace_functions(self, role: str, natives: Sequence[Native]) -> None:
         """Have a role played by others: from the next workspace on."""
         self._roles[ROLE_NAMES.index(role)] = list(natives)
         self._arrange()
@@ -100,7 +100,7 @@ class System:
         b = self.buffers
         if jacobian and self.later_jacobian is not None:
             make, self.later_jacobian = self.later_jacobian, None
-            self.play("jacobian", make())
+            self.replace_functions("jacobian", make())
         J = b.J if self.has_jacobian or not jacobian else np.zeros((self.n, self.n))
         return Problem(b.X, b.DX, b.T, b.G if self.n_events else b.G[:0], J, b.report, self._calls, self._first)
 

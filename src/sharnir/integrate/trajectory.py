@@ -27,7 +27,7 @@ ACTIONS = {"record": 0, "stop": 1, "change": 2}
 
 @dataclass(frozen=True)
 class Event:
-    """What to do when the system's event function of the same place crosses zero.
+    """The action taken where the system's event function of the same index crosses zero.
 
     direction: -1 falling, +1 rising, 0 both. action: "record" it and go on; "stop" there; "change": call
     `change(t, x)`, which may alter parameters of the system and returns the new state (or None: the same), and start
@@ -103,7 +103,7 @@ class Trajectory:
     report_peak: np.ndarray = field(default_factory=lambda: np.zeros(0))
     cause: Exception | None = None
     switches: list[Switch] = field(default_factory=list)
-    """Of 'auto': when which method took over."""
+    """Changes of method of 'auto', in the order of time."""
     chatter: Chatter | None = None
     preparing: float = 0.0
     """Seconds in which a method was made ready during the run."""
@@ -114,7 +114,7 @@ class Trajectory:
 
 
 LIMITED = ("interrupted", "max_steps", "max_seconds")
-"""Statuses of runs that somebody ended: by Ctrl-C, or by a limit given beforehand."""
+"""Statuses of runs ended by Ctrl-C or by a limit given beforehand."""
 
 
 def joined(pieces: Sequence[Rows], n: int) -> Rows:
@@ -137,7 +137,7 @@ def outcome(go: Callable[[], str]) -> tuple[str, Exception | None]:
 
 
 def in_words(cause: Exception | None) -> str:
-    """Ours say it themselves; of others the type says as much as the text."""
+    """An exception in words: ours need only their text, others their type too."""
     return str(cause) if isinstance(cause, SharnirError) else f"{type(cause).__name__}: {cause}"
 
 

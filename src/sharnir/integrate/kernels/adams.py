@@ -254,7 +254,7 @@ def adams_next(run, m, h, k, k_new):
 
 
 def adams_rows(problem, run, m):
-    """What `adams_dense` needs: the differences and the psi of the last step, and its order."""
+    """Store the data of `adams_dense`: the differences and the psi of the last step, and its order."""
     k = int(m.now[K_OLD])
     run.nodes[0] = k
     for j in range(1, k + 1):

@@ -1,4 +1,4 @@
-"""What the methods of fixed step share: a grid that does not drift and ends exactly at the end."""
+"""Parts shared by the methods of fixed step: a grid that does not drift and ends exactly at the end."""
 
 from .problem import evaluate, project
 from .state import GOING, NOT_FINITE, SINCE, STEP, T_END, T_START, T, all_finite, arrive_at, forward_sign

@@ -11,7 +11,7 @@ Law = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None], np.ndarr
 
 
 class AppliedForces:
-    """`tau` as it was at the start, what has changed since, and the law that is added."""
+    """`tau` at the start, its changes since then, and the law that is added."""
 
     def __init__(self, tau: np.ndarray, law: Law | None = None) -> None:
         self._law = law
@@ -20,7 +20,7 @@ class AppliedForces:
         self._values: list[np.ndarray] = []
 
     def change(self, t: float, tau: np.ndarray) -> None:
-        """Others from now on."""
+        """Set the joint forces from time t on."""
         self._times.append(t)
         self._values.append(tau.copy())
 

@@ -93,7 +93,7 @@ class Controllers:
         self._called: list[list[float]] = [[] for _ in controllers]
         self._applied: list[list[float]] = [[] for _ in controllers]
         self._owner: dict[str, int] = {}
-        for name in self.names if m.d.model.parameters else ():
+        for name in self.names if m.model.parameters else ():
             changes.account_for(f"controller {name}")
 
     @property
@@ -101,7 +101,7 @@ class Controllers:
         return self._schedule.times
 
     def at_pause(self, t: float, x: np.ndarray) -> np.ndarray | None:
-        """What is due at an instant; the state where parameters have changed it."""
+        """Perform the tasks due at this instant. Returns the new state where parameters have changed it, else None."""
         tasks, new = self._schedule.at(self._at), None
         self._at += 1
         for _, c, _ in (task for task in tasks if task[0] == APPLY):
@@ -171,7 +171,7 @@ class Controllers:
         return Sample(m.model, t, q, m.velocities(q, v, t, values), held, parameters, k, period, states)
 
     def records(self) -> dict[str, Commands]:
-        """What was commanded, by controller."""
+        """The commands of each controller, by name."""
         out = {}
         for c, name in enumerate(self.names):
             given, n = self._given[c], len(self._given[c])

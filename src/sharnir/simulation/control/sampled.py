@@ -30,14 +30,14 @@ def positional_arguments(function: Callable[..., Any]) -> int:
 
 
 def name_of(function: object, otherwise: str) -> str:
-    """What a function is called in messages and results."""
+    """The name of a function in messages and results."""
     name = getattr(function, "__name__", type(function).__name__)
     return otherwise if name in ("<lambda>", "partial") else str(name)
 
 
 @dataclass(frozen=True)
 class Command:
-    """What a controller commands: joint forces, as an array (nv,) or {joint: value}, none where left out; and new values of
+    """The output of a controller: joint forces, as an array (nv,) or {joint: value}, none where left out; and new values of
     parameters of the model, {name: value}, which stay until they are commanded anew."""
 
     tau: ArrayLike | Mapping[str, ArrayLike] | None = None
@@ -46,7 +46,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Sample(ByName):
-    """What a controller sees of the motion at a sample time. In a rollout every array has a row for each trajectory."""
+    """The motion at a sample time, as a controller sees it. In a rollout every array has a row for each trajectory."""
 
     model: Model
     t: float
@@ -106,13 +106,13 @@ class Sampled:
         object.__setattr__(self, "takes_sample", count == 1)
 
     def command(self, sample: Sample) -> Any:
-        """What the function returns."""
+        """Call the function and return its result."""
         return self.function(sample) if self.takes_sample else self.function(sample.t, sample.q, sample.v)
 
 
 @dataclass(frozen=True)
 class Commands:
-    """What a controller has commanded in a run, sample by sample."""
+    """All commands of a controller in a run, sample by sample."""
 
     t: np.ndarray
     """(n,): the sample times."""
@@ -140,7 +140,7 @@ def check_control(control: object) -> list[Sampled]:
 
 
 def check_controlled(controllers: Sequence[Sampled], t0: float, duration: float, sensitivities: Sequence[str]) -> None:
-    """What controllers do not allow for."""
+    """Refuse runs that controllers do not allow for."""
     if not controllers:
         return
     if duration < 0.0:

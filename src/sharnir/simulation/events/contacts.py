@@ -81,6 +81,13 @@ def switch_of(impact: Impact) -> str:
     return f"{impact.name}.contact"
 
 
+def known_contacts(model: Model, names: Sequence[str]) -> tuple[Impact, ...] | None:
+    """The impacts of these names that a copy of the model has been made for; None where there are none, or others too."""
+    kept = model.structure.cached.get(("contacts",), {})
+    found = [impacts for impacts in kept if [one.name for one in impacts] == list(names)]
+    return found[0] if len(found) == 1 else None
+
+
 @dataclass(frozen=True)
 class Contacts:
     """Where the contacts of a run are among the rows of the constraints and among the parameters."""
@@ -107,11 +114,11 @@ class Contacts:
         return len(self.impacts)
 
     def events(self) -> list[Event]:
-        """Where gaps come down to zero, and, for what is slower than can be seen, to a little below, of bodies that are near to
-        that alone: their gaps are zero but for rounding, whose signs mean nothing; and where such bodies part."""
+        """Where gaps close to zero; where gaps of bodies that are near, zero but for rounding, fall a little below, slower than
+        can be seen; and where such bodies part."""
         return [
             Event(f(one), direction=way)
-            for f, way in ((_met, "falling"), (_sunk, "falling"), (_parted, "rising"))
+            for f, way in ((_closing, "falling"), (_penetrating, "falling"), (_separating, "rising"))
             for one in self.impacts
         ]
 
@@ -126,7 +133,7 @@ class Contacts:
         return out
 
 
-def _met(impact: Impact) -> Callable[[Motion], Number]:
+def _closing(impact: Impact) -> Callable[[Motion], Number]:
     def gap(on: Motion) -> Number:
         contact = on.parameter(switch_of(impact))
         held = pressed(contact)
@@ -135,7 +142,7 @@ def _met(impact: Impact) -> Callable[[Motion], Number]:
     return gap
 
 
-def _sunk(impact: Impact) -> Callable[[Motion], Number]:
+def _penetrating(impact: Impact) -> Callable[[Motion], Number]:
     def gap(on: Motion) -> Number:
         held = pressed(on.parameter(switch_of(impact)))
         return (1.0 - held) * (impact.gap(on) + TOUCH) + held
@@ -143,7 +150,7 @@ def _sunk(impact: Impact) -> Callable[[Motion], Number]:
     return gap
 
 
-def _parted(impact: Impact) -> Callable[[Motion], Number]:
+def _separating(impact: Impact) -> Callable[[Motion], Number]:
     def gap(on: Motion) -> Number:
         beside = near(on.parameter(switch_of(impact)))
         return beside * (impact.gap(on) - TOUCH) - (1.0 - beside)

@@ -1,4 +1,4 @@
-"""What the actions of events change: the state, and the parameters, whose history is recorded."""
+"""Actions of events: they change the state and the parameters, whose history is recorded."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Changes:
         return Root(direction, "change", self._change(actor, event.label, event.action, number), event.name)
 
     def account_for(self, actor: str) -> None:
-        """From the start on: the energy that what changes the state, or the parameters, adds or removes."""
+        """Keep an account, from the start on, of the energy that `actor` adds or removes by its changes."""
         if self.m.accounted and actor not in self._actors:
             self._actors.append(actor)
             self._booked = [(t, np.append(work, 0.0)) for t, work in self._booked]
@@ -89,12 +89,12 @@ class Changes:
         return self.impacts is not None and bool((self.m.parameters[self.impacts.c.switches] != APART).any())
 
     def recorded(self, t: float) -> None:
-        """From t on the parameters are those of now."""
+        """Record the present parameters as those from t on."""
         self._history.append((self._sign * t, self.m.parameters.copy()))
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """What adds or removes energy, impacts and events included."""
+        """Causes that add or remove energy, impacts and events included."""
         return (*self.m.causes, *(self.impacts.causes if self.impacts else ()), *self._actors)
 
     def _slopes(self, number: int) -> Callable[..., float]:
@@ -116,7 +116,7 @@ class Changes:
         q, v, z, work = (part.copy() for part in m.split(x))
         parameters = m.with_states(parameters, z)
         every = dict(zip(m.structure.parameters, parameters.tolist(), strict=True))
-        own, states = ({name: every[name] for name in names} for names in (m.d.model.parameters, m.structure.states))
+        own, states = ({name: every[name] for name in names} for names in (m.model.parameters, m.structure.states))
         state = EventState(t, q, m.velocities(q, v, t, parameters), dict(own), dict(states))
         _call(action, state, label)
         for what, names, given in (("parameter", own, state.parameters), ("state", states, state.states)):
@@ -126,7 +126,7 @@ class Changes:
         try:
             q, v, _ = check_state(m.d.model, state.q, state.v, t)
             left = "bad parameters"
-            after = {**state.parameters, **state.states}
+            after = {**every, **state.parameters, **state.states}
             changed = np.array([parameter_value(key, after[key], StateError) for key in every], dtype=float)
             check_values(m.d.model, changed[None])
         except StateError as error:
@@ -135,7 +135,7 @@ class Changes:
         if self.impacts is not None:  # what it did may separate bodies
             m.parameters[self.impacts.c.switches] = APART
         try:
-            z = changed[len(own) :]
+            z = changed[len(changed) - m.nz :]
             return m.consistent(t, np.concatenate([q, m.momenta_of(q, v, t), z, work])), changed
         finally:
             m.parameters[:] = before

@@ -1,8 +1,10 @@
-"""Events of a run: their functions traced, for every execution of the equations, and those that limits of joints add."""
+"""Events of a run: their functions traced, for every execution; events of limits of joints and of gaps that forces watch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +18,8 @@ from ...dialect.native import Native
 from ...equations.rows.evaluation import Values, evaluate, state_inputs, with_bodies
 from ...errors import StateError
 from ...model.events import Event
+from ...model.forces.force_element import Force
+from ...model.forces.force_states import parts_of
 from ...model.forces.groups import Group
 from ...model.forces.layout import Layout
 from ...model.forces.shape import Shape
@@ -23,6 +27,7 @@ from ...model.model import Model
 from ...model.motion import Motion
 from ...model.structure import Structure
 from ...trace import Expression, Graph, Number, call_traced, check_numbers, tangent
+from ...trace.functions import minimum
 
 ON_LIMIT = 1e-9
 """A joint this close to a limit is within it: a motion may start on the limit, and the event is found when it leaves."""
@@ -51,7 +56,7 @@ class EventFunctions:
         return cls(structure, events) if events else None
 
     def _on(self, values: Values, dtype: type) -> tuple[Number, ...]:
-        """On numbers of any kind: q, v, parameter, t."""
+        """Values from generic scalars: q, v, parameter, t."""
         motion = with_bodies(self.structure, values, dtype) if self._needs_bodies else values
         return self._expression(*(motion[kind][index] for kind, index in self._inputs))
 
@@ -117,3 +122,24 @@ def limit_events(model: Model, q: np.ndarray) -> list[Event]:
 
 def _beyond(joint: str, end: float, sign: float, slack: float) -> Callable[[Motion], Number]:
     return lambda on: sign * (on.q(joint) - end) - slack
+
+
+# --- gaps that forces watch: a step of a run ends where one closes, so that no contact is passed over
+def gap_events(structure: Structure) -> list[Event]:
+    """An event for every part of a force that watches gaps."""
+    return [
+        Event(_least_gap(part, structure.states_of.get((name, k), {})))
+        for name, force in structure.forces.forces.items()
+        for k, part in enumerate(parts_of(structure, force))
+        if part.watches
+    ]
+
+
+def _least_gap(force: Force, states: dict[str, str]) -> Callable[[Motion], Any]:
+    def gap(on: Motion) -> Any:
+        probe = Motion(on.structure, on._graph, states)  # its forces are not applied
+        probe._read = on._read
+        force.act(probe)
+        return reduce(minimum, probe.watched)
+
+    return gap

@@ -167,7 +167,7 @@ class Impacts:
         return self.m.with_states(self.m.parameters, self.m.split(x)[2])
 
     def _rows(self, t: float, x: np.ndarray) -> dict[str, np.ndarray]:
-        """Of all constraints, every contact closed."""
+        """Residuals and Jacobian of all constraints, with every contact closed."""
         (q, v), parameters = self.m.split(x)[:2], self._parameters(x).copy()
         parameters[self.c.switches] = PRESSED
         return self.table.evaluate(q, v, t, parameters)

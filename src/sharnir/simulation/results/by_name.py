@@ -16,11 +16,11 @@ class ByName:
     v: np.ndarray
 
     def coordinate(self, joint: str) -> np.ndarray:
-        """Of the coordinates of its own that a joint has: (…,), or (…, n) where it has several."""
+        """Entries of q that belong to a joint: (…,), or (…, n) where there are several."""
         return squeezed(self.q[..., self.model.q_slice(joint)])
 
     def speed(self, joint: str) -> np.ndarray:
-        """Of the speeds of its own that a joint has: (…,), or (…, n) where it has several."""
+        """Entries of v that belong to a joint: (…,), or (…, n) where there are several."""
         return squeezed(self.v[..., self.model.v_slice(joint)])
 
 

@@ -84,7 +84,7 @@ def pose_values(
     rates: np.ndarray | None,
     order: int,
 ) -> np.ndarray:
-    """Of coordinates that are those of a pose; `twist`, `rates`: velocity in the moved axes and its rates."""
+    """Values of coordinates that describe a pose; `twist`, `rates`: velocity in the moved axes and its rates."""
     assert run.twist is not None
     if order == 0:
         quaternion = without_jumps(quaternions_of(rotation))

@@ -1,4 +1,4 @@
-"""What a joint of a motion does to the body it is named to carry, and the power of its drive."""
+"""Reaction of a joint on the body it is named to carry, and the power of its drive."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def reaction(r: NamedMotion, joint: PlacedJoint, axes: str, at: str) -> np.ndarr
         if not is_name_in(known, value):
             raise StateError(unknown(f"{what}={brief(value)}", value, known, f"values of {what}"))
     i = r.model.structure.joint_number.get(joint.name)
-    if i is not None and axes == "body" and at == "origin" and not r.model.tree.reversed[i] and not has_links(r.model):
+    if i is not None and axes == "body" and at == "origin" and not r.model.tree.reversed[i] and not has_links(r):
         return r.reactions[..., i, :]
     wrench, body, own = wrench_on_child(r, joint), r.body_frame(joint.child), r.place((joint.child, joint.child_at))
     moment = wrench.about((own if at == "joint" else body)[1])
@@ -36,8 +36,8 @@ def reaction(r: NamedMotion, joint: PlacedJoint, axes: str, at: str) -> np.ndarr
 
 
 def wrench_on_child(r: NamedMotion, joint: PlacedJoint) -> Wrench:
-    """Whatever end of the joint the tree hangs on: a joint has no mass, what it does to one end is undone at the other. What
-    constraints and couplings do in its coordinates is theirs."""
+    """The wrench of a joint on its child, also where the tree carries the parent: a joint has no mass, its two wrenches are
+    opposite. Forces of constraints and couplings in its coordinates are not counted."""
     i = r.model.structure.joint_number.get(joint.name)
     if i is not None:
         body, numbers = r.model.bodies[i].name, r.reactions[..., i, :]
@@ -50,7 +50,7 @@ def wrench_on_child(r: NamedMotion, joint: PlacedJoint) -> Wrench:
     sign = 1.0 if body == joint.child else -1.0
     R, origin = r.body_frame(body)
     found = Wrench(sign * _turned(R, numbers[..., :3]), sign * _turned(R, numbers[..., 3:]), origin)
-    borne = r.joint_loads.borne(joint.name) if i is not None and has_links(r.model) else None
+    borne = r.joint_loads.borne(joint.name) if i is not None and has_links(r) else None
     if borne is None:
         return found
     links = wrench_of(r, joint, r.joint_loads.columns[joint.name], borne)
@@ -60,7 +60,7 @@ def wrench_on_child(r: NamedMotion, joint: PlacedJoint) -> Wrench:
 def reactions_of_links(r: NamedMotion) -> dict[str, dict[str, np.ndarray]]:
     """{constraint or coupling that acts in coordinates of joints: {body: (…, T, 6) at its origin, in its axes}}."""
     out: dict[str, dict[str, np.ndarray]] = {}
-    for name, forces in r.joint_loads.links.items() if has_links(r.model) else ():
+    for name, forces in r.joint_loads.links.items() if has_links(r) else ():
         for joint in (j for j in r.model.joints if j.name in forces):
             wrench = wrench_of(r, joint, r.joint_loads.columns[joint.name], forces[joint.name])
             for body, sign in ((joint.child, 1.0), (joint.parent, -1.0)):
@@ -73,7 +73,7 @@ def reactions_of_links(r: NamedMotion) -> dict[str, dict[str, np.ndarray]]:
 
 
 def power(r: NamedMotion, joint: PlacedJoint) -> np.ndarray:
-    """(…, T): of the joint force τ, and of what moves the joint as a given function of time."""
+    """(…, T): power of the joint force τ, and of the drive that moves the joint as a given function of time."""
     if is_cut(r.model, joint):
         return _power_between(r, joint) if joint.type.motion is not None else np.zeros(r.shape)  # an ideal joint does no work
     if joint.follows or joint.nv == len(joint.type.speeds):
@@ -83,7 +83,7 @@ def power(r: NamedMotion, joint: PlacedJoint) -> np.ndarray:
 
 
 def _power_between(r: NamedMotion, joint: PlacedJoint) -> np.ndarray:
-    """Of the reaction along the motion of the child relative to the parent."""
+    """Power of the reaction in the motion of the child relative to the parent."""
     (_, point), wrench = r.place((joint.child, joint.child_at)), wrench_on_child(r, joint)
     parent, child = r.velocity_of((joint.parent, joint.at)), r.velocity_of((joint.child, joint.child_at))
     arm = point - r.place((joint.parent, joint.at))[1]

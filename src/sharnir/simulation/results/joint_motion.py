@@ -16,7 +16,7 @@ from .cut_joints import measured, pose_values
 from .derived import Derived
 
 COORDINATE, SPEED, ACCELERATION = 0, 1, 2
-"""What is asked for: a coordinate, its first, its second derivative."""
+"""Orders of derivatives: a coordinate, its first, its second."""
 
 
 class Column(NamedTuple):
@@ -32,7 +32,7 @@ class Column(NamedTuple):
 
 
 class Values(NamedTuple):
-    """Of one quantity at every state."""
+    """One quantity at every state."""
 
     values: np.ndarray
     unit: str
@@ -66,7 +66,7 @@ def columns(model: Model, joint: PlacedJoint, order: int) -> list[Column]:
 
 
 def dependent_values(r: Derived, order: int) -> dict[str, Values]:
-    """What joints have beside the entries of q or v, by name: driven coordinates, those of followers and of cut joints."""
+    """Coordinates that are no entries of q or v, by name: driven ones, those of followers and of cut joints."""
     found: dict[str, Values] = {}
     for joint in (*r.model.joints, *r.model.closing_joints):
         if is_cut(r.model, joint) and not has_coordinates(joint.type):
@@ -107,7 +107,7 @@ def _named(model: Model, name: str) -> tuple[PlacedJoint, str]:
 
 
 def _values(r: Derived, joint: PlacedJoint, order: int) -> np.ndarray:
-    """Of a whole joint; what is not read off q, v, a is computed once."""
+    """All values of a joint; those not found in q, v, a are computed once."""
     cut = is_cut(r.model, joint)
     if not cut and (joint.nq if order == COORDINATE else joint.nv) == len(_parts(joint, order)):
         return _own(r, joint.name, order)
@@ -118,7 +118,7 @@ def _values(r: Derived, joint: PlacedJoint, order: int) -> np.ndarray:
 
 def _computed(r: Derived, joint: PlacedJoint, order: int, cut: bool) -> np.ndarray:
     if joint.follows is not None:
-        ratio, offset = r._number(joint.follows.ratio), r._number(joint.follows.offset)
+        ratio, offset = r.number_of(joint.follows.ratio), r.number_of(joint.follows.offset)
         led = ratio[..., None] * _values(r, find_joint(r.model, joint.follows.leader), order)
         return led + offset[..., None] if order == COORDINATE else led
     runs = joint.type.segments(_label(joint))

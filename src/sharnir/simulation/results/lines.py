@@ -26,7 +26,7 @@ _POINT = re.compile(r"@ ?\(([^)]*)\)$")
 
 
 @dataclass(frozen=True)
-class Place:
+class MovingPoint:
     """A point that moves."""
 
     name: str
@@ -46,7 +46,7 @@ def place_names(model: Model) -> list[str]:
     return [*(body.name for body in model.bodies), *model.frames]
 
 
-def place_named(model: Model, text: str) -> Place | None:
+def place_named(model: Model, text: str) -> MovingPoint | None:
     """ "piston", "piston.x", "piston@(0.1, 0, 0).y", "body piston", "frame tip.z"; None where nothing has that name.
 
     A body comes before a frame of the same name.
@@ -55,11 +55,11 @@ def place_named(model: Model, text: str) -> Place | None:
         return place
     head, dot, axis = text.rpartition(".")
     if dot and axis in ("x", "y", "z") and (place := _point(model, head)) is not None:
-        return Place(place.name, place.where, axis)
+        return MovingPoint(place.name, place.where, axis)
     return None
 
 
-def _point(model: Model, text: str) -> Place | None:
+def _point(model: Model, text: str) -> MovingPoint | None:
     found = _POINT.search(text)
     if found is None:
         return _named(model, text)
@@ -72,17 +72,17 @@ def _point(model: Model, text: str) -> Place | None:
         example = f"{base.name}@(0.1, 0, 0)"
         raise StateError(f"a point is given by three numbers, such as {example}; got {brief(text)}") from None
     body, at = base.where if isinstance(base.where, tuple) else (base.where, Pose())
-    return Place(f"{base.name}@({x:g}, {y:g}, {z:g})", (body, at @ Pose((x, y, z))))
+    return MovingPoint(f"{base.name}@({x:g}, {y:g}, {z:g})", (body, at @ Pose((x, y, z))))
 
 
-def _named(model: Model, text: str) -> Place | None:
+def _named(model: Model, text: str) -> MovingPoint | None:
     bodies = {body.name for body in model.bodies}
     for name in (text, text.removeprefix("body ")):
         if name in bodies:
-            return Place(name, name)
+            return MovingPoint(name, name)
     for name in (text, text.removeprefix("frame ")):
         if name in model.frames:
-            return Place(name, model.frames[name])
+            return MovingPoint(name, model.frames[name])
     return None
 
 
@@ -124,7 +124,7 @@ class Line:
     values: FloatArray
     """(…, T): of one motion, or of many."""
     topic: str = ""
-    """What it may share a panel with beside what has its unit: energies do not go with works, nor violations with lengths."""
+    """Lines of one unit share a panel if their topics agree: energies do not go with works, nor violations with lengths."""
 
 
 def joint_forces(model: Model, joint: PlacedJoint, values: FloatArray, label: str, part: str = "") -> list[Line]:
@@ -152,7 +152,7 @@ Quantity = Callable[["NamedMotion"], list[Line]]
 RESULTANTS = {"axial": "N", "torque": "N m", "moment_y": "N m", "moment_z": "N m", "shear_y": "N", "shear_z": "N"}
 
 
-def _flexible(model: Model, text: str) -> tuple[str, Place, tuple[float, ...]] | None:
+def _flexible(model: Model, text: str) -> tuple[str, MovingPoint, tuple[float, ...]] | None:
     """A flexible body and a point of it; None where the text names none."""
     place = place_named(model, text)
     if place is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,16 @@ from ...equations.assembly.start import StartState
 from ...errors import FormatError, ModelError, SharnirError, StateError, known
 from ...integrate.methods import INTEGRATORS
 from ...integrate.trajectory import Switch
+from ...model.impacts import Impact
 from ...model.model import Model
 from ...model.states import check_model
 from ...reporting.atomic_write import file_path
 from ..control.sampled import Commands
+from ..events.contacts import known_contacts
 from .netcdf import Reader
 from .records import Cost, EventRecord, ImpactRecord
 from .result import Result
-from .storage import DIMENSIONS, IMPACT, RUNNING, START, UNITS, VARYING, VERSION, PathLike, left_behind
+from .storage import DIMENSIONS, IMPACT, RUNNING, START, UNITS, VARYING, VERSION, PathLike, left_behind, model_words
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 STATUS_BEFORE = {"lost": "constraints_violated"}
@@ -54,6 +56,15 @@ def _nothing_there(path: Path) -> str:
     return f"no file {path}" + (f"; a run that did not finish has left {known(left)}: load that" if left else "")
 
 
+def _model_from(path: Path, text: str) -> Model:
+    from ...io.native.read import loads_beside
+
+    try:
+        return loads_beside(path, text)
+    except ModelError as error:
+        raise FormatError(f"{path}: the model in it: {error}") from error
+
+
 def _control(model: Model, names: list[str], data: Mapping[str, np.ndarray]) -> dict[str, Commands]:
     """By controller, from the rows of all commands."""
     out = {}
@@ -81,16 +92,13 @@ class _Contents:
 
     def result(self, path: Path, model: Model | None) -> Result:
         model = model or self._model(path)
-        self._check_names(path, model)
-        causes = self._words("cause")
-        events = self._event_names()
-        names = tuple(self._words("sensitivity"))
-        sizes = {"coordinate": model.nq, "speed": model.nv, "cause": len(causes), "parameter": len(model.parameters)}
-        sizes |= {"sensitivity": len(names), "state": model.nq + model.nv, "force_state": len(model.states)}
+        own = model_words(model)
+        self._check_names(path, model, own)
+        there = {kind: self._words(kind) for kind in ("cause", "contact", "sensitivity", "command", "impact")}
+        events, names, contacts = self._event_names(), tuple(there["sensitivity"]), self._contacts(path, model, there["contact"])
         rows = self.file.shape("time") if "time" in self.file.arrays else (0,)
-        commands = self._words("command")
-        sizes |= {"event": len(events), "command": len(commands), "impact": len(self._words("impact"))}
-        data = self._numbers({**sizes, "time": rows[0] if rows else 0})
+        sizes = {kind: len(words) for kind, words in {**own, **there, "event": events}.items()}
+        data = self._numbers({**sizes, "state": model.nq + model.nv, "time": rows[0] if rows else 0})
         t, status, message = data["time"], self._text("status"), self._text("message")
         if not np.isfinite(t).all() or not ((np.diff(t) >= 0.0).all() or (np.diff(t) <= 0.0).all()):
             raise ValueError("its times are not in order")
@@ -101,10 +109,11 @@ class _Contents:
         return Result(
             model, t, data["q"], data["v"], self._tau(model, len(t)), self._cost(), STATUS_BEFORE.get(status, status), message,
             [EventRecord(*e) for e in zip(events, data["event_time"].tolist(), data["event_q"], data["event_v"], strict=True)],
-            tuple(causes), data["work"], data["parameters"] if model.parameters else np.zeros((0, 0)),
+            tuple(there["cause"]), data["work"], data["parameters"] if model.parameters else np.zeros((0, 0)),
             bool(self._number("accounted", int)), names, data["sensitivities"] if names else np.zeros((0, 0, 0)),
-            data["states"], self._start(model), self._switches(), _control(model, commands, data), self._impacts(data),
+            data["states"], self._start(model), self._switches(), _control(model, there["command"], data), self._impacts(data),
             self._number("start_energy", float) if "start_energy" in self.attributes else np.nan,
+            contacts, data["contacts"],
         )  # fmt: skip
 
     def _impacts(self, data: Mapping[str, np.ndarray]) -> list[ImpactRecord]:
@@ -116,21 +125,27 @@ class _Contents:
         text = self._text("model_yaml") if "model_yaml" in self.attributes else ""
         if not text:
             raise StateError(f"{path} holds no model (parts of it only Python can express); give it: Result.load(path, model)")
-        from ...io.native.read import loads_beside
+        return _model_from(path, text)
 
-        try:
-            return loads_beside(path, text)
-        except ModelError as error:
-            raise FormatError(f"{path}: the model in it: {error}") from error
+    def _contacts(self, path: Path, model: Model, names: Sequence[str]) -> tuple[Impact, ...]:
+        """The impacts of the run, from the file or, where Python alone can express them, from runs of the model."""
+        if not names:
+            return ()
+        if text := self._text("impacts_yaml") if "impacts_yaml" in self.attributes else "":
+            settings = _model_from(path, text).simulation
+            return (settings.impacts if settings is not None else None) or ()
+        found = known_contacts(model, names)
+        if found is None:
+            raise StateError(
+                f"{path} has contact {names[0]!r}, which only Python can express: give a model that has been simulated with its "
+                "impacts, and with no others of these names"
+            )
+        return found
 
-    def _check_names(self, path: Path, model: Model) -> None:
-        for kind, plural, names in (
-            ("coordinate", "coordinates", model.q_names),
-            ("speed", "speeds", model.v_names),
-            ("parameter", "parameters", list(model.parameters)),
-            ("force_state", "states of forces", list(model.states)),
-        ):
-            if self._words(kind) != names:
+    def _check_names(self, path: Path, model: Model, own: Mapping[str, list[str]]) -> None:
+        plurals = {"coordinate": "coordinates", "speed": "speeds", "parameter": "parameters", "force_state": "states of forces"}
+        for kind, plural in plurals.items():
+            if self._words(kind) != own[kind]:
                 raise StateError(f"{path} is a motion of other {plural} than those of {model.name!r}")
 
     # --- arrays ---------------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class NamedMotion(Derived):
-    """What `Result` (T,) and `Rollout` (B, T) offer alike; "…" stands for these axes."""
+    """Methods by name shared by `Result` (T,) and `Rollout` (B, T); "…" stands for these axes."""
 
     # --- joints ---------------------------------------------------------------------------------------------------------------
     def coordinate(self, joint: str) -> np.ndarray:
@@ -82,7 +82,7 @@ class NamedMotion(Derived):
 
     @cached_property
     def joint_loads(self) -> JointLoads:
-        """What acts in the coordinates of the joints of the tree, by name."""
+        """Forces in the coordinates of the joints of the tree, by name."""
         return joint_loads(self)
 
     @cached_property
@@ -109,10 +109,11 @@ class NamedMotion(Derived):
 
     def constraint_rows(self, name: str) -> dict[int, ConstraintRow]:
         """The rows of a constraint or a cut joint by their place among all, with what each forbids."""
-        if not is_name_in(self.model.constraints, name):
-            raise StateError(no_such("cut joint or constraint", name, self.model.constraints, "cut joints and constraints"))
-        label = label_of(name, self.model.constraints[name])
-        return {k: row for k, row in enumerate(table_of(self.model).rows) if row.owner == label}
+        model = self.model_with_contacts
+        if not is_name_in(model.constraints, name):
+            raise StateError(no_such("cut joint or constraint", name, model.constraints, "cut joints and constraints"))
+        label = label_of(name, model.constraints[name])
+        return {k: row for k, row in enumerate(table_of(model).rows) if row.owner == label}
 
     def multiplier(self, name: str) -> np.ndarray:
         """(…,), or (…, rows): the force λ of a constraint or a cut joint, of each of its rows (`constraint_rows`), positive where
@@ -239,11 +240,11 @@ class NamedMotion(Derived):
 
         to_csv(self, path)
 
-    def _stored(self) -> tuple[Variables, dict[str, Any]]:
-        """Variables and attributes of a data set: what the motion is made of."""
+    def stored(self) -> tuple[Variables, dict[str, Any]]:
+        """Variables and attributes of a data set that define the motion."""
         raise NotImplementedError
 
     @property
-    def _more_columns(self) -> dict[str, np.ndarray]:
-        """Of tables, beside what every motion has."""
+    def more_columns(self) -> dict[str, np.ndarray]:
+        """Columns of tables beyond those of every motion."""
         return {}

@@ -187,7 +187,7 @@ class Array:
 
     @property
     def nbytes(self) -> int:
-        """Of a row, where the file consists of rows."""
+        """Size of the array, or of one row where the file grows by rows."""
         return prod(self.shape[self.in_rows :]) * self.dtype.itemsize
 
 

@@ -1,4 +1,4 @@
-"""What is drawn of a motion, as numbers: one panel for each unit. Pictures, pages and the live view all draw these."""
+"""Curves of a motion as numbers: one panel for each unit. Pictures, pages and the live view all draw these."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TITLES = {
     "Pa": "pressure", "V": "voltage", "A": "current", "s": "time", "K": "temperature", "m³/s": "flow",
     "1": "quaternion", "N": "force", "N m": "moment", "J": "energy", "W": "power", "": "in units of its own",
 }  # fmt: skip
-"""What is measured in a unit."""
+"""Titles of panels by unit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Panel:
 
 
 def panels(r: Result, what: Sequence[str] = ()) -> list[Panel]:
-    """What was asked for by the names of `quantities.py`; else coordinates, speeds, energies and work."""
+    """Panels of the quantities with these names (`quantities.py`); by default coordinates, speeds, energies and work."""
     return distinguishable([grouped(r, what)], FEW if not what else MANY)[0]
 
 

@@ -21,7 +21,7 @@ HEIGHT, GAP, EDGES = 210, 34, 110
 """Pixels of a chart, between two, above and below them all."""
 _POINTER = {"hoverformat": ".4~g", "showspikes": True, "spikethickness": 1, "spikedash": "solid", "spikecolor": GREY}
 POINTS = 5000
-"""Of a curve on a page; a screen has fewer columns."""
+"""Points of a curve on a page; a screen has fewer columns."""
 
 
 def interactive_figure(found: Charts) -> Figure:

@@ -22,7 +22,7 @@ from .joint_motion import Column, columns
 from .lines import (
     WRENCH,
     Line,
-    Place,
+    MovingPoint,
     deformation_lines,
     joint_forces,
     place_named,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .named_motion import NamedMotion
 
 Quantity = Callable[["NamedMotion"], list[Line]]
-"""What a name stands for: its lines, of one motion or of many side by side."""
+"""Lines of a quantity, from one motion or from many side by side."""
 FORMS = (
     "A, A.x: coordinates of joint A", "piston, piston.x, piston@(0.1, 0, 0).x: position of a body, of a point on it, of a frame",
     "speed of …, velocity of …, acceleration of …: of any of these", "reaction of A, reaction of A.Fx", "power of A", "tau of A",
@@ -46,16 +46,16 @@ FORMS = (
     "penetration of contact: what a force observes", "a state of a force by its name", "energy", "work", "defect", "violation",
     "joint A, body A, frame A: where several have one name",
 )  # fmt: skip
-"""What can be asked for, as an error lists it."""
+"""Forms of names, as an error lists them."""
 
 
 def quantity(r: NamedMotion, text: str) -> list[Line]:
     """The lines that a name stands for; a name that stands for nothing is refused with those there are."""
-    return understood(r.model, text)(r)
+    return understood(r.model_with_contacts, text)(r)
 
 
 def understood(model: Model, text: str) -> Quantity:
-    """What a name stands for in a model. Words ("energy") come before joints, joints before bodies, bodies before frames."""
+    """The quantity of a name in a model. Words ("energy") come before joints, joints before bodies, bodies before frames."""
     if not isinstance(text, str):
         raise StateError(f"what to show is a text, such as 'A' or 'speed of A'; got {brief(text)}")
     for asked in dict.fromkeys((text, " ".join(text.split()))):  # names may have spaces of any kind themselves
@@ -153,7 +153,7 @@ def _tau(model: Model, text: str) -> Quantity | None:
 
 
 # --- places -----------------------------------------------------------------------------------------------------------------
-def _path(r: NamedMotion, place: Place, order: int, magnitude: bool = False) -> list[Line]:
+def _path(r: NamedMotion, place: MovingPoint, order: int, magnitude: bool = False) -> list[Line]:
     """Position, velocity or acceleration of a point: its components in the world, or the magnitude."""
     vectors, unit = place.motion(r, order), ("m", "m/s", "m/s²")[order]
     if magnitude and not place.axis:
@@ -186,8 +186,8 @@ def _force(model: Model, text: str) -> Quantity | None:
 def multiplier_lines(r: NamedMotion, name: str) -> list[Line]:
     """The forces of the rows of a constraint or a cut joint."""
     rows = r.constraint_rows(name)
-    joints = {j.name: j for j in r.model.joints}
-    turns = {unit for x in r.model.constraints[name].joints() for run in joints[x].type.segments(x) for unit in run.q_units}
+    joints, constraint = {j.name: j for j in r.model.joints}, r.model_with_contacts.constraints[name]
+    turns = {unit for x in constraint.joints() for run in joints[x].type.segments(x) for unit in run.q_units}
     own = turns.pop() if len(turns) == 1 else ""  # a gear's forces are those of its joints
     return [
         Line(f"force of {name}" + f", {row.what}" * (len(rows) > 1), FORCES.get(row.unit or own, ""), r.multipliers[..., k])
@@ -213,7 +213,7 @@ def _actions(r: NamedMotion, name: str, only: str) -> list[Line]:
 
 
 def _power(model: Model, text: str) -> Quantity | None:
-    """Of a joint's reactions and drive, or of a force; a joint comes before a force of the same name."""
+    """Power of a joint's actuator, or of a force; a joint comes before a force of the same name."""
     found = _joint_of(model, text)
     if found is not None and not found[1]:
         joint = found[0].name

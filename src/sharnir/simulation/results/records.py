@@ -1,4 +1,4 @@
-"""What a run leaves beside its motion: its cost, its energies, its events."""
+"""Records of a run beside its motion: its cost, its energies, its events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run cost, and with what settings."""
+    """Settings of a run, and the work it took."""
 
     method: str
     why: str
@@ -26,11 +26,11 @@ class Cost:
     smallest_step: float
     largest_step: float
     iterations: float = 0.0
-    """Of an iterative method, in the last evaluation of a step, on average."""
+    """Iterations of an iterative method in the last evaluation of a step, on average."""
     restarts: int = 0
     """Steps in whose last evaluation the method had to factorize again."""
     stabilisation: str = ""
-    """Of the constraints; empty where there are none."""
+    """Stabilisation of the constraints; empty where there are none."""
     alpha: float = 0.0
     """Decay of violations, 1/s: Baumgarte's α, or κ of 'ggl'."""
     beta: float = 0.0

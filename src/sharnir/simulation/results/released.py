@@ -1,4 +1,4 @@
-"""What acts in the coordinates of every joint: by the same motion of the mechanism with all joints of its tree released."""
+"""Forces in the coordinates of every joint, from the same motion of the mechanism with all joints of its tree released."""
 
 from __future__ import annotations
 
@@ -34,22 +34,23 @@ class Wrench(NamedTuple):
 
 @dataclass(frozen=True)
 class JointLoads:
-    """Of one motion. `columns`: what a unit of each speed moves, (…, T, n, 6) of the moved body at its origin, in its axes."""
+    """Forces in joints over a motion. `columns`: (…, T, n, 6), velocity of the moved body per unit of each speed, body axes."""
 
     own: Forces
     """Joint forces τ and drives."""
     links: dict[str, Forces]
-    """What constraints and couplings do in the coordinates of joints."""
+    """Forces of constraints and couplings in the coordinates of joints."""
     columns: Forces
 
     def borne(self, joint: str) -> np.ndarray | None:
-        """All that links do in a joint; None where there are none."""
+        """The sum of the forces of links in a joint; None where there are none."""
         found = [forces[joint] for forces in self.links.values() if joint in forces]
         return sum(found[1:], found[0]) if found else None
 
 
-def has_links(model: Model) -> bool:
+def has_links(r: Derived) -> bool:
     """Whether constraints or couplings may act in the coordinates of joints."""
+    model = r.model_with_contacts
     s, others = model.structure, [x for x in model.constraints.values() if not isinstance(x, ClosingJoint)]
     if s.follows or (others and (s.drives or s.given)):
         return True
@@ -80,16 +81,16 @@ def released_dynamics(d: Dynamics) -> Dynamics:
 def _motion(r: Derived, d: Dynamics) -> dict[str, Any]:
     """The motion in the coordinates of the released mechanism, as rows."""
     found = {
-        what: np.concatenate([values_of(r, j.name, order).reshape(len(r._states.t), -1) for j in d.model.joints], axis=1)
+        what: np.concatenate([values_of(r, j.name, order).reshape(len(r.state_rows.t), -1) for j in d.model.joints], axis=1)
         for what, order in (("q", COORDINATE), ("v", SPEED), ("qdd", ACCELERATION))
     }
-    return found | {"t": r._states.t, "parameter": r._states.parameters}
+    return found | {"t": r.state_rows.t, "parameter": r.state_rows.parameters}
 
 
 def joint_loads(r: Derived) -> JointLoads:
     """By inverse dynamics of the released mechanism, the bodies under the forces of the constraints on them."""
     d = released_dynamics(r.dynamics)
-    names, n, state = [j.name for j in d.model.joints], len(r._states.t), _motion(r, d)
+    names, n, state = [j.name for j in d.model.joints], len(r.state_rows.t), _motion(r, d)
     wrenches = np.zeros((n, len(d.model.bodies), 6))
     for bodies in r.forces_on_bodies.values():
         for body, wrench in bodies.items():
@@ -97,22 +98,22 @@ def joint_loads(r: Derived) -> JointLoads:
     evaluator = d.solver.evaluator
     tau = evaluator.output("inverse", "tau", **state, wrench=wrenches)
     axes = evaluator.output("axes", "A", **{what: x for what, x in state.items() if what != "qdd"})
-    own = {name: r._shaped(tau[:, d.model.v_slice(name)]) for name in names}
+    own = {name: r.shaped(tau[:, d.model.v_slice(name)]) for name in names}
     links = {name: forces for name, forces in _of_constraints(r, d, state).items() if forces}
     for forces in links.values():
         for name, force in forces.items():
             own[name] = own[name] - force
     for follower, c in ((j.name, j.follows) for j in r.model.joints):
         if c is not None:
-            force, ratio = own[follower], r._number(c.ratio)[..., None]
+            force, ratio = own[follower], r.number_of(c.ratio)[..., None]
             links[f"coupling of {follower}"] = {follower: force, c.leader: -ratio * force}
             own[c.leader], own[follower] = own[c.leader] + ratio * force, np.zeros_like(force)
     rows = {name: slice(*x) for name, x in zip(names, d.model.structure.tree.own[1:].tolist(), strict=True)}
-    return JointLoads(own, links, {name: r._shaped(axes[:, rows[name]]) for name in names})
+    return JointLoads(own, links, {name: r.shaped(axes[:, rows[name]]) for name in names})
 
 
 def _of_constraints(r: Derived, d: Dynamics, state: dict[str, Any]) -> dict[str, Forces]:
-    """{constraint: what it does in the coordinates of joints}. The rows are those of the model; rows of released joints alone
+    """{constraint: its forces in the coordinates of joints}. The rows are those of the model; rows of released joints alone
     have no multiplier."""
     if d.constrained is None or r.dynamics.constrained is None:
         return {}
@@ -125,13 +126,13 @@ def _of_constraints(r: Derived, d: Dynamics, state: dict[str, Any]) -> dict[str,
         for speed, force in forces.items():
             joint, k = speeds[speed]
             of = found.setdefault(name, {}).setdefault(joint, np.zeros((*r.shape, d.model.joints[d.model.joint_index(joint)].nv)))
-            of[..., k] = r._shaped(force)
+            of[..., k] = r.shaped(force)
     return found
 
 
 def wrench_of(r: Derived, joint: PlacedJoint, columns: np.ndarray, force: np.ndarray) -> Wrench:
-    """What forces on the speeds of a joint do to its child. Of all wrenches of that power the one within what the joint allows,
-    taken at the joint: a hinge's is a moment about its axis."""
+    """The wrench of forces on the speeds of a joint on its child: of all with that power the one in the directions that the joint
+    allows, taken at the joint. A hinge's is a moment about its axis."""
     moved = r.model.bodies[r.model.joint_index(joint.name)].name
     (R, origin), (_, point) = r.body_frame(moved), r.place((joint.child, joint.child_at))
     arm = (R.swapaxes(-1, -2) @ (point - origin)[..., None])[..., 0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,12 @@ import numpy as np
 from ...equations.assembly.start import StartState
 from ...errors import StateError, no_such
 from ...integrate.trajectory import Switch
+from ...model.impacts import Impact
 from ...model.model import Model
 from ...model.references import is_name_in
 from ...model.services import service
 from ..control.sampled import Commands
+from ..events.contacts import with_contacts
 from .by_name import ByName, index_of
 from .named_motion import NamedMotion
 from .records import Cost, EventRecord, ImpactRecord
@@ -64,18 +67,23 @@ class Result(NamedMotion):
     """(T, states) of forces, in the order of `model.states`; by name: `state("friction.bristle")`."""
 
     start: StartState | None = None
-    """What the start was asked to be, and what was moved to close the loops; None in files of earlier versions."""
+    """The start asked for, and the changes that closed the loops; None in files of earlier versions."""
 
     integrator_switches: list[Switch] = field(default_factory=list)
-    """Of integrator "auto": (t, before, after) wherever another method took over."""
+    """Changes of method by integrator "auto": (t, before, after)."""
 
     control: dict[str, Commands] = field(default_factory=dict)
-    """What each sampled controller has commanded."""
+    """Commands of each sampled controller."""
 
     impacts: list[ImpactRecord] = field(default_factory=list)
     """Those that took place, in the order of time."""
 
     start_energy: float = np.nan
+
+    contacts: tuple[Impact, ...] = ()
+    """The impacts that were given to `simulate`: contacts that may close."""
+    contact_values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    """(T, contacts): 0 where bodies are apart, 1 where they touch, 2 where they are pressed together."""
 
     # --- by name ------------------------------------------------------------------------------------------------------------
     @property
@@ -93,9 +101,13 @@ class Result(NamedMotion):
         return Sensitivity(self.model, rows[:, : self.model.nq], rows[:, self.model.nq :])
 
     # --- what everything else is derived from -------------------------------------------------------------------------------
+    @cached_property
+    def model_with_contacts(self) -> Model:
+        return with_contacts(self.model, self.contacts) if self.contacts else self.model
+
     @property
     def parameter_rows(self) -> np.ndarray | None:
-        parts = [x for x in (self.parameters, self.state_values) if x.size]
+        parts = [x for x in (self.parameters, self.contact_values, self.state_values) if x.size]
         return np.concatenate(parts, axis=1) if parts else None
 
     @property
@@ -109,13 +121,13 @@ class Result(NamedMotion):
         end = np.full((1, self.model.nv), np.nan)
         return np.concatenate([self._accelerations(slice(-1)), end]) if len(self.t) > 1 else end
 
-    def _stored(self) -> tuple[Variables, dict[str, Any]]:
+    def stored(self) -> tuple[Variables, dict[str, Any]]:
         from .storage import motion
 
         return motion(self)
 
     @property
-    def _more_columns(self) -> dict[str, np.ndarray]:
+    def more_columns(self) -> dict[str, np.ndarray]:
         """Sensitivities."""
         states = [*(f"q {n}" for n in self.model.q_names), *(f"v {n}" for n in self.model.v_names)]
         return {
@@ -191,8 +203,8 @@ class Result(NamedMotion):
         return load(path, model)
 
     def state(self, k: int | str = -1) -> Any:
-        """What to go on from, q0, v0 and states: simulate(model, 1.0, **result.state()). With the name of a state of a force, or
-        of `Model.add_state`: its values (T,)."""
+        """A state to continue from, q0, v0 and states: simulate(model, 1.0, **result.state()). With the name of a state (of
+        a force, or of `Model.add_state`): its values (T,)."""
         if isinstance(k, str):
             return self.state_of(k)
         at = index_of(k, len(self.t), "a time of the result")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...errors import SharnirError, StateError
 from ...model.model import Model
+from ...model.settings import SimulationSettings
 from ...reporting.atomic_write import atomic_write, check_suffix, check_writable, file_path, target_of
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, dependent_values
 from .netcdf import Variables, Writer
@@ -24,22 +26,42 @@ if TYPE_CHECKING:
 
 PathLike = str | os.PathLike[str]
 VERSION = 2
-"""Of the files: 1 was written as HDF5."""
+"""Version of the files: 1 was written as HDF5."""
 
 SUFFIXES = (".nc", ".csv")
-"""Of files with the numbers of a run."""
+"""Suffixes of files with the numbers of a run."""
 
 IMPACT = ("t", "approach", "impulse", "lost", "along", "rests")
-"""What `ImpactRecord` has beside its name."""
+"""Fields of `ImpactRecord` beside its name."""
+
+
+class Stored(NamedTuple):
+    """An array over the states of a motion: its attribute there, its further dimensions, unit, description."""
+
+    field: str
+    dimensions: tuple[str, ...]
+    units: str = ""
+    long_name: str = ""
+
+
+STORED = {
+    "q": Stored("q", ("coordinate",), "", "generalised coordinates"),
+    "v": Stored("v", ("speed",), "", "generalised speeds"),
+    "tau": Stored("tau", ("speed",)),
+    "work": Stored("work_done", ("cause",), "J", "energy added since the start"),
+    "parameters": Stored("parameters", ("parameter",)),
+    "contacts": Stored("contact_values", ("contact",)),
+    "states": Stored("state_values", ("force_state",)),
+    "sensitivities": Stored("sensitivities", ("sensitivity", "state")),
+}
+"""By their names in files."""
+
+VARYING = {"tau": ("time", "speed")}
+"""Dimensions of joint forces that change from step to step; constant ones are an attribute."""
 
 DIMENSIONS = {
     "time": ("time",),
-    "q": ("time", "coordinate"),
-    "v": ("time", "speed"),
-    "work": ("time", "cause"),
-    "parameters": ("time", "parameter"),
-    "states": ("time", "force_state"),
-    "sensitivities": ("time", "sensitivity", "state"),
+    **{name: ("time", *x.dimensions) for name, x in STORED.items() if name not in VARYING},
     "event_time": ("event",),
     "event_q": ("event", "coordinate"),
     "event_v": ("event", "speed"),
@@ -49,12 +71,9 @@ DIMENSIONS = {
     "command_tau": ("command", "speed"),
     "command_parameters": ("command", "parameter"),
 }
-"""Of what a result is made of, and read back as; everything else in a file follows from it."""
+"""Dimensions of the arrays that define a result and are read back; everything else in a file follows from them."""
 
-VARYING = {"tau": ("time", "speed")}
-"""Of joint forces that change from step to step; those that are constant are an attribute."""
-
-UNITS = {"time": "s", "work": "J"}
+UNITS = {"time": "s", **{name: x.units for name, x in STORED.items()}}
 
 START = {"asked_q": "coordinate", "asked_v": "speed", "q": "coordinate", "v": "speed"}
 """Arrays of `Result.start`, attributes start_… of a file, and what they count."""
@@ -84,43 +103,54 @@ def left_behind(path: PathLike) -> list[str]:
     return sorted(str(p) for p in target.parent.iterdir() if p.name.startswith(start) and p.suffix == ".nc")
 
 
-def write(r: Result, path: PathLike, text: str | None = None) -> None:
-    """By its suffix; `text` of the model where that is known already."""
+def write(r: Result, path: PathLike, texts: dict[str, str] | None = None) -> None:
+    """Write a result in the format of its suffix; `texts`: those of `model_texts` where they are known already."""
     if file_path(path).suffix.lower() == ".csv":
         r.to_csv(path)
     else:
-        save(r, path, text)
+        save(r, path, texts)
 
 
 def to_xarray(r: NamedMotion) -> Dataset:
     import xarray as xr
 
-    data, attributes = r._stored()
+    data, attributes = r.stored()
     data |= _derived(r)
     words = {name: data.pop(name) for name in list(data) if name == "time" or data[name][0] == (name,)}
     return xr.Dataset(data, words, attributes)
 
 
+def model_words(model: Model) -> dict[str, list[str]]:
+    """Names along the dimensions of arrays that follow from the model."""
+    names = {"coordinate": model.q_names, "speed": model.v_names}
+    return names | {"parameter": list(model.parameters), "force_state": list(model.states)}
+
+
+def variables(r: NamedMotion, words: Mapping[str, list[str]], names: Iterable[str] = STORED) -> Variables:
+    """Arrays of `STORED` over the states of a motion, those that have numbers, and the words along their dimensions."""
+    lead, used = ("trajectory", "time")[-len(r.shape) :], dict[str, list[str]]()
+    data: Variables = {"time": (("time",), r.t, {"units": UNITS["time"]})}
+    for name in names:
+        one = STORED[name]
+        x = getattr(r, one.field)
+        along = lead[: x.ndim - len(one.dimensions)]
+        if name in ("q", "v") or (along and all(words[d] for d in one.dimensions)):
+            about = {key: text for key, text in (("units", one.units), ("long_name", one.long_name)) if text}
+            data[name] = ((*along, *one.dimensions), x, about)
+            used |= {d: words[d] for d in one.dimensions}
+    return data | {d: ((d,), known, {}) for d, known in used.items()}
+
+
 def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
-    """What a result is made of, but for its events: variables and attributes."""
+    """Variables and attributes that define a result, without its events."""
     m = r.model
-    numbers = {"time": r.t, "q": r.q, "v": r.v} | ({"tau": r.tau} if r.tau.ndim > 1 else {})
-    words = {"coordinate": m.q_names, "speed": m.v_names}
-    if r.causes:
-        numbers["work"], words["cause"] = r.work_done, list(r.causes)
-    if r.parameters.shape[1]:
-        numbers["parameters"], words["parameter"] = r.parameters, list(m.parameters)
-    if r.nz:
-        numbers["states"], words["force_state"] = r.state_values, list(m.states)
-    if r.sensitivity_names:
-        numbers["sensitivities"], words["sensitivity"] = r.sensitivities, list(r.sensitivity_names)
-        words["state"] = [f"{kind}.{name}" for kind, names in (("q", m.q_names), ("v", m.v_names)) for name in names]
-    long = {"q": "generalised coordinates", "v": "generalised speeds", "work": "energy added since the start"}
-    data: Variables = {}
-    for name, x in numbers.items():
-        about = {"units": UNITS.get(name, ""), "long_name": long.get(name, "")}
-        data[name] = ((DIMENSIONS | VARYING)[name], x, {key: text for key, text in about.items() if text})
-    data |= {name: ((name,), names, {}) for name, names in words.items()}
+    words = model_words(m) | {
+        "cause": list(r.causes),
+        "contact": [one.name for one in r.contacts],
+        "sensitivity": list(r.sensitivity_names),
+        "state": [f"{kind}.{name}" for kind, names in (("q", m.q_names), ("v", m.v_names)) for name in names],
+    }
+    data = variables(r, words)
     attributes: dict[str, Any] = {"model": m.name, "status": r.status, "message": r.message, "sharnir_result": VERSION}
     if r.tau.ndim == 1:
         attributes["tau"] = r.tau
@@ -137,7 +167,7 @@ def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
 
 
 def _derived(r: NamedMotion) -> Variables:
-    """What other programs read beside the motion."""
+    """Variables for other programs, which follow from the motion."""
     (R, position), e, lead = r.poses, r.energy, ("trajectory", "time")[-len(r.shape) :]
     data: Variables = {
         "a": ((*lead, "speed"), r.a, {"long_name": "rates of the speeds"}),
@@ -178,7 +208,7 @@ def _impacts(r: Result) -> Variables:
 
 
 def _commands(r: Result) -> Variables:
-    """What sampled controllers commanded, a row for each sample; the word of a row is the name of its controller."""
+    """Commands of sampled controllers, a row for each sample; the word of a row is the name of its controller."""
     if not any(len(x.t) for x in r.control.values()):
         return {}
     every = r.control.values()
@@ -194,11 +224,11 @@ def _commands(r: Result) -> Variables:
     return {"command": (("command",), names, {})} | {name: (DIMENSIONS[name], x, {}) for name, x in rows.items()}
 
 
-def save(r: Result, path: PathLike, text: str | None = None) -> None:
+def save(r: Result, path: PathLike, texts: dict[str, str] | None = None) -> None:
     path = check_writable(path, 8 * (r.q.size + 2 * r.v.size + 12 * len(r.model.bodies) * len(r)))
     data, attributes = motion(r)
     data |= _derived(r) | _events(r) | _commands(r) | _impacts(r)
-    attributes["model_yaml"] = model_text(r.model) if text is None else text
+    attributes |= model_texts(r) if texts is None else texts
     try:
         with atomic_write(path) as part, part.open("wb") as file:
             Writer(file, data, attributes)
@@ -206,8 +236,17 @@ def save(r: Result, path: PathLike, text: str | None = None) -> None:
         raise StateError(f"cannot write {path}: {error}") from error
 
 
-def model_text(model: Model) -> str:
-    """The model in the native format; empty where it has parts that only Python can express."""
+def model_texts(r: Result) -> dict[str, str]:
+    """The model in the native format, and with the impacts of the run; each empty where Python alone can express its parts."""
+    texts = {"model_yaml": _text(r.model)}
+    if r.contacts:
+        model = r.model.copy()
+        model.simulation = SimulationSettings(impacts=r.contacts)
+        texts["impacts_yaml"] = _text(model)
+    return texts
+
+
+def _text(model: Model) -> str:
     try:
         from ...io.native import dumps
 

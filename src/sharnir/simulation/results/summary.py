@@ -55,8 +55,7 @@ def summary(r: Result) -> str:
     if len(r):
         lines += [f"  deformation {one}: {WHY}" for one in beyond_validity(r.model, r.q, r.t)]
         lines += _energy(r)
-        if r.dynamics.constrained:
-            rows = len(r.dynamics.constrained.table)
+        if rows := _constraints(r):
             how = str(Stabilisation(c.stabilisation or PROJECTION, c.alpha, c.beta))
             how += f", {plural(c.partitions, 'partition')}" if c.partitions else ""
             lines.append(f"  constraints {rows} rows, violation at most {r.violation.max():.2g}, {how}")
@@ -79,12 +78,17 @@ def _switches(switches: Sequence[Switch]) -> str:
 
 
 def _freedoms(r: Result) -> str:
-    """Of a mechanism with loops those at the end of the run."""
-    constrained = r.dynamics.constrained
-    comes_and_goes = any(x.switched for x in r.model.constraints.values())
-    if constrained is None or not len(r) or r.model.nv > MAX_RANKED or comes_and_goes:
-        return degrees_of_freedom(r.model.nv, len(constrained.table) if constrained else 0)
+    """Degrees of freedom, those of a mechanism with loops at the end of the run."""
+    rows = _constraints(r)
+    if not rows or not len(r) or r.model.nv > MAX_RANKED:
+        return degrees_of_freedom(r.model.nv, rows)
     return r.model.mobility(r.q[-1], r.t[-1]).summary
+
+
+def _constraints(r: Result) -> int:
+    """Rows of the model's own constraints: a contact, which comes and goes, has one row."""
+    constrained = r.dynamics.constrained
+    return len(constrained.table) - len(r.contacts) if constrained else 0
 
 
 def _energy(r: Result) -> list[str]:

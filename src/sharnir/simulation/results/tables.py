@@ -35,7 +35,7 @@ def table(r: NamedMotion) -> dict[str, Values]:
         units = r.model.structure.units_of_states
         found |= {f"state {name}": Values(r.state_of(name), units[name]) for name in r.model.states}
     cut = {joint.name for joint in r.model.closing_joints}
-    lines = [line for name in r.model.constraints if name not in cut for line in multiplier_lines(r, name)]
+    lines = [line for name in r.model_with_contacts.constraints if name not in cut for line in multiplier_lines(r, name)]
     found |= {line.label: Values(line.values, line.unit) for line in lines}
     e = r.energy
     found |= {"kinetic": Values(e.kinetic, "J"), "potential": Values(e.potential, "J")}
@@ -57,7 +57,7 @@ def to_dataframe(r: NamedMotion) -> DataFrame:
 
 def to_csv(r: NamedMotion, path: PathLike) -> None:
     path = check_writable(path)
-    found = {"t": np.broadcast_to(r.t, r.shape)} | {name: x.values for name, x in table(r).items()} | r._more_columns
+    found = {"t": np.broadcast_to(r.t, r.shape)} | {name: x.values for name, x in table(r).items()} | r.more_columns
     rows = np.stack([x.ravel() for x in found.values()], axis=1)
     try:
         with atomic_write(path) as part, part.open("w", newline="", encoding="utf-8") as file:

@@ -44,7 +44,7 @@ class Rollout(NamedMotion):
     tau: np.ndarray
     """(nv,), or (B, T, nv): the joint forces of the step that begins at each time; at the last time, of the one before it."""
     cost: Cost
-    """Of all trajectories together."""
+    """Cost of all trajectories together."""
     status: str = "done"
     message: str = ""
     parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
@@ -87,7 +87,7 @@ class Rollout(NamedMotion):
         )  # fmt: skip
 
     def state(self, k: int | str = -1) -> Any:
-        """What all trajectories go on from at time number k, q0, v0 and states: rollout(model, **many.state(), …). With the name
+        """States to continue from at time number k, q0, v0 and states: rollout(model, **many.state(), …). With the name
         of a state of a force, or of `Model.add_state`: its values (B, T)."""
         if isinstance(k, str):
             return self.state_of(k)
@@ -159,23 +159,12 @@ class Rollout(NamedMotion):
             out[k, : len(one)] = one.a
         return out
 
-    def _stored(self) -> tuple[Variables, dict[str, Any]]:
-        m, lead = self.model, ("trajectory", "time")
-        data: Variables = {
-            "time": (("time",), self.t, {"units": "s"}),
-            "q": ((*lead, "coordinate"), self.q, {"long_name": "generalised coordinates"}),
-            "v": ((*lead, "speed"), self.v, {"long_name": "generalised speeds"}),
-            "failed": (("trajectory",), self.failed, {"units": "s", "long_name": "time of failure, inf: none"}),
-        }
-        words = {"coordinate": m.q_names, "speed": m.v_names}
-        if self.parameters.size:
-            data["parameters"] = (("trajectory", "parameter"), self.parameters, {})
-            words["parameter"] = list(m.parameters)
-        if self.state_values.size:
-            data["states"] = ((*lead, "force_state"), self.state_values, {})
-            words["force_state"] = list(m.states)
-        data |= {name: ((name,), names, {}) for name, names in words.items()}
-        return data, {"model": m.name, "status": self.status, "message": self.message}
+    def stored(self) -> tuple[Variables, dict[str, Any]]:
+        from .storage import model_words, variables
+
+        data = variables(self, model_words(self.model), ("q", "v", "parameters", "states"))
+        data["failed"] = (("trajectory",), self.failed, {"units": "s", "long_name": "time of failure, inf: none"})
+        return data, {"model": self.model.name, "status": self.status, "message": self.message}
 
     def __repr__(self) -> str:
         bad = int((~self.ok).sum())

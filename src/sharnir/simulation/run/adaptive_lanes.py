@@ -30,14 +30,14 @@ from .runs import Runs
 Arrays = dict[str, np.ndarray]
 
 
-def suits(runs: Runs) -> bool:
+def can_batch(runs: Runs) -> bool:
     """Whether runs can go side by side: straight-line code, an explicit integrator, nothing that happens between steps."""
     return _code(runs) is not None
 
 
 def _code(runs: Runs) -> CompiledDerivative | None:
-    happens = runs.own_events or runs.hits or runs.controllers or runs.gaps or len(runs.sensitivities) or runs.limits != "ignore"
-    plain = runs.how.name in (PROJECTION, "none") and not runs.d.formulation.method.in_momenta
+    happens = runs.own_events or runs.impacts or runs.controllers or runs.gaps or runs.limits != "ignore"
+    plain = runs.how.name in (PROJECTION, "none") and not runs.d.formulation.method.in_momenta and not len(runs.sensitivities)
     if happens or not plain or runs.law is not None or runs.integrator not in ENTRIES:
         return None
     if straight_line_code(_setup(runs, 1)) is None:  # those that are left would be of another kind
@@ -71,15 +71,15 @@ class AdaptiveLanes:
     def __init__(self, runs: Runs) -> None:
         code = _code(runs)
         if code is None:
-            raise MethodError(f"runs of model {runs.model.name!r} with these options do not go side by side: see `suits`")
+            raise MethodError(f"runs of model {runs.model.name!r} with these options do not go side by side: see `can_batch`")
         self.runs, self.equations, s = runs, runs.d.constrained, runs.d.structure
         self.nq, self.nv, self.nz, self.np = s.nq, s.nv, len(s.states), len(s.parameters)
         self._works = unseen_work(s, _steering(runs))
         self._store = runs.d.formulation.programs.store
         at, row_at = self._arrays(), self._arrays()
-        self._usual = np.zeros(len(self.equations.table) if self.equations else 0)
-        self._told = False
-        """Whether `_usual` is known."""
+        self._typical_pivots = np.zeros(len(self.equations.table) if self.equations else 0)
+        self._has_pivots = False
+        """Whether `_typical_pivots` are known."""
         derivative, row_derivative = ([*self._carry(x), code.code.bind_vector(x)] for x in (at, row_at))
         rows = System(self._buffers(row_at), row_derivative, projection=self._after_step(row_at))
         system = System(self._buffers(at), [*derivative, *self._approach(at)], projection=self._after_step(at))
@@ -123,8 +123,8 @@ class AdaptiveLanes:
         least = tolerances.min(initial=np.inf)
         if not rtol >= 0.0 or not least >= 0.0 or not rtol + least > 0.0 or not max_step > 0.0:
             raise MethodError("rtol and atol must not be negative, nor both zero, and max_step is positive")
-        if n and not self._told:
-            self.tell(start[0][0], t0, own[0])
+        if n and not self._has_pivots:
+            self.find_typical_pivots(start[0][0], t0, own[0])
         work, size = np.where(self._works, least, 1e300), len(tolerances)
         tolerances = np.concatenate([tolerances, work])
         starts, inputs = np.concatenate([*start, np.zeros((n, len(work)))], axis=1), np.concatenate([own, forces], axis=1)
@@ -181,12 +181,12 @@ class AdaptiveLanes:
         if self.equations is None:
             return []
         loop = Loop(approach, (Usual, Approach), side_by_side(host_lanes()), shared=1, store=self._store)
-        return [loop.bind(Usual(self._usual), Approach(at["pivots"], at["near"]))]
+        return [loop.bind(Usual(self._typical_pivots), Approach(at["pivots"], at["near"]))]
 
-    def tell(self, q: np.ndarray, t: float, parameters: np.ndarray) -> None:
-        """What pivots are usual, without those of rows that always depend on others, from a position on the constraints: that of
-        the first run of a study, whoever computes which runs."""
-        self._told = True
+    def find_typical_pivots(self, q: np.ndarray, t: float, parameters: np.ndarray) -> None:
+        """Find the typical pivots, without those of rows that always depend on others, at a position on the constraints: that of
+        the first run of a study, in whatever process."""
+        self._has_pivots = True
         if self.equations is None:
             return
         setup = _setup(self.runs, 1)
@@ -195,14 +195,14 @@ class AdaptiveLanes:
         assert code is not None
         one = StraightLine(setup, code).passage
         if one is not None:
-            self._usual[:] = one.p.usual
+            self._typical_pivots[:] = one.p.usual
             reads = self.equations.table.reads
-            depends = np.ones(len(self._usual), dtype=bool)
+            depends = np.ones(len(self._typical_pivots), dtype=bool)
             moved = 0.03 * np.where(parameters == 0.0, 1.0, parameters) * np.random.default_rng(13).uniform(0.5, 1.0, len(reads))
             beside = parameters + np.where(reads, moved, 0.0)
             for near in (parameters, beside) if reads.any() else (parameters,):  # with lengths of other runs too
                 depends &= always_dependent(self.equations, q, t, near.tolist())
-            self._usual[depends] = 0.0
+            self._typical_pivots[depends] = 0.0
 
     # --- the end --------------------------------------------------------------------------------------------------------------
     def _closed(self, x: np.ndarray, parameters: np.ndarray, t: float) -> np.ndarray:

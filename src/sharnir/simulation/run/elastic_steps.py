@@ -1,4 +1,4 @@
-"""What a run of flexible bodies is warned of before it begins: locked bodies, too few shapes, and fixed steps too
+"""Warnings before a run of flexible bodies begins: locked bodies, too few shapes, and fixed steps too
 long for the fastest vibration, beyond the limit of stability, where it grows without end.
 
 Elastic coordinates vibrate as e¨ = −W(K e + C ė), with W the elastic part of the inverse mass matrix. Every method takes the
@@ -51,7 +51,7 @@ def warn_of_shapes(d: Dynamics, q: FloatArray, v: FloatArray, t: float, tau: Flo
 
 
 class Vibration:
-    """The fastest of a model in a position."""
+    """The fastest vibration of a model in a position."""
 
     def __init__(self, body: str, omega: float, matrices: tuple[FloatArray, FloatArray]) -> None:
         self.body, self.omega, self.matrices = body, omega, matrices
@@ -98,7 +98,7 @@ def _euler(matrices: tuple[FloatArray, FloatArray], h: float) -> float:
 
 
 def _midpoint(matrices: tuple[FloatArray, FloatArray], h: float) -> float:
-    """Of an iteration, not of a step."""
+    """The factor of an iteration, not of a step."""
     K, C = matrices
     n = len(K)
     return float(0.5 * h * np.abs(np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [-K, -C]]))).max())

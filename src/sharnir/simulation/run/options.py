@@ -13,9 +13,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...dynamics import Dynamics
-from ...equations.motion.stabilisation import DECAYING, Stabilisation, with_decay
-from ...equations.motion.stabilisation import chosen as chosen_stabilisation
 from ...errors import NOT_A_NUMBER, MethodError, StateError, brief, no_such
 from ...model.model import Model
 from ...model.references import is_name_in
@@ -137,7 +134,7 @@ class FixedSteps:
 
     @property
     def times(self) -> np.ndarray:
-        """Of the stored rows."""
+        """Times of the stored rows."""
         return self.t0 + self.step * self.every * np.arange(self.count // self.every + 1)
 
     @property
@@ -194,39 +191,3 @@ def forces_over_steps(model: Model, name: str, tau: Tau | None, n: int, steps: i
         raise StateError(f"{name}: the joint forces are not all finite")
     full = shapes[forces.shape]
     return np.broadcast_to(full, (n, *full.shape[1:]))
-
-
-# --- stabilisation --------------------------------------------------------------------------------------------------------------
-NEED_JACOBIAN = ("partitioning", "ggl")
-"""Stabilisations that are written over all rows at once."""
-
-
-def check_stabilisation(d: Dynamics, name: str | None, decay: float | Sequence[float] | None) -> Stabilisation:
-    constrained = d.formulation.constrained
-    how = chosen_stabilisation(d.model.name, len(constrained.table) if constrained else 0, name, decay)
-    if constrained and how.name in NEED_JACOBIAN and constrained.is_sparse:
-        raise MethodError(
-            f"stabilisation {how.name!r} needs all constraints in one matrix, and model {d.model.name!r} with its "
-            f"{len(constrained.table)} rows is too large for that by method {d.method!r}; choose 'projection' or 'baumgarte', or "
-            "method='composite'"
-        )
-    return how
-
-
-def stabilisations(
-    d: Dynamics,
-    how: Stabilisation,
-    q: np.ndarray,
-    v: np.ndarray,
-    tau: np.ndarray,
-    t0: float,
-    duration: float,
-    integrator: str,
-    step: float | None,
-    parameters: np.ndarray | None = None,
-) -> list[Stabilisation]:
-    """With all coefficients, for each start (q, v) of many: it does not depend on the others."""
-    if how.name not in DECAYING:  # they are all alike
-        return [with_decay(how, duration, integrator, step, v[0], v[0])] * len(v)
-    a = v if how.alpha else d.forward(q, v, tau, t0, parameters=parameters)
-    return [with_decay(how, duration, integrator, step, *each) for each in zip(v, a, strict=True)]

@@ -80,7 +80,7 @@ def _that_jump(m: MotionSystem, c: Chatter, changes: Changes) -> list[tuple[str,
 
 
 def _unit(m: MotionSystem, on: str, k: int) -> str:
-    """Of component k of an action on a body; joint forces are N or N m, as their speeds are."""
+    """Unit of component k of an action on a body; joint forces are N or N m, as their speeds are."""
     if on in {body.name for body in m.d.model.bodies}:
         return " N" if k < 3 else " N m"
     return ""
@@ -93,7 +93,7 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
     wanted = not given_times or y.status == "interrupted"  # whoever interrupts a run does not want to lose it
     if wanted and not (len(t) and t[-1] == y.final_t) and np.isfinite(y.final_x).all():
         t, x = np.append(t, y.final_t), np.concatenate([x, y.final_x[None]])  # where a run ended early is its last row
-    q, v, states, work, parameters = rows_of(m, t, x, changes)
+    q, v, states, work, parameters, contacts = rows_of(m, t, x, changes)
     s = y.statistics
     report = y.report_total
     late = y.preparing + (m.passage.seconds if m.passage else 0.0)  # compiled where it was stiff, or near a singular position
@@ -120,6 +120,7 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
     message = y.message + not_passed(m)
     result = Result(m.model, t, q, v, m.tau, cost, y.status, message, events, changes.causes, work, parameters, m.accounted)
     result.state_values, result.integrator_switches = states, y.switches
+    result.contacts, result.contact_values = m.impacts, contacts
     result.tau = changes.forces.over(t, q, v, result.parameter_rows)
     if changes.impacts is not None:
         result.impacts = changes.impacts.records
@@ -140,16 +141,17 @@ def not_passed(m: MotionSystem) -> str:
 
 
 def rows_of(m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes, beside: Beside = ALONE) -> tuple[np.ndarray, ...]:
-    """Coordinates, speeds, states of forces, work and parameters from the integrator's rows; `beside`: the times of the rows
-    before and after these."""
+    """Coordinates, speeds, states of forces, work, parameters and contacts from the integrator's rows; `beside`: the times of the
+    rows before and after these."""
     q, v, z, work = (np.ascontiguousarray(part) for part in m.split(x))
     work = np.concatenate([work, changes.work(t, beside)], axis=1)
     q = normalized_rows(m.d.model, q, t)  # dense output does not preserve unit length
     parameters = changes.over(t, beside)
     if len(q):
         v = m.velocities(q, v, t, m.with_states(parameters, z))
-    own = len(m.d.model.parameters)
-    return q, v, z, work, parameters[:, :own] if own else np.zeros((0, 0))
+    own = len(m.model.parameters)
+    contacts = parameters[:, own : own + len(m.impacts)]
+    return q, v, z, work, parameters[:, :own] if own else np.zeros((0, 0)), contacts
 
 
 def violated_constraint(m: MotionSystem, r: Result) -> str:

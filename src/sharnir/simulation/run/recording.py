@@ -23,7 +23,7 @@ from ..events.impacts import Beside
 from ..results.netcdf import Variables, Writer
 from ..results.records import Cost
 from ..results.result import Result
-from ..results.storage import DIMENSIONS, RUNNING, VARYING, PathLike, model_text, motion, partial_file, write
+from ..results.storage import DIMENSIONS, RUNNING, VARYING, PathLike, model_texts, motion, partial_file, write
 from ..systems.motion_system import MotionSystem
 from .outcome import rows_of
 
@@ -46,7 +46,7 @@ class Recording:
         self._writer: Writer | None = None
         self._pieces: Sequence[Rows] = ()
         self._next, self._before = 0, 0  # the next piece to be written, and the rows before it
-        self._text: str | None = None
+        self._texts: dict[str, str] | None = None
         self._due = perf_counter() + INTERVAL
         self._last_t = np.nan
 
@@ -79,12 +79,12 @@ class Recording:
 
     def _so_far(self, t: np.ndarray, x: np.ndarray, beside: Beside) -> Result:
         d = self.m.d
-        q, v, states, work, parameters = rows_of(self.m, t, x, self.changes, beside)
+        q, v, states, work, parameters, contacts = rows_of(self.m, t, x, self.changes, beside)
         cost = Cost(d.method, d.why, self.m.backend, self.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
         r = Result(
             self.m.model, t, q, v, self.m.tau, cost, RUNNING, "", [], self.changes.causes, work, parameters, self.m.accounted
         )
-        r.state_values = states
+        r.state_values, r.contacts, r.contact_values = states, self.m.impacts, contacts
         r.tau = self.changes.forces.over(t, q, v, r.parameter_rows)
         if self.m.setup.sensitivities is not None:
             r.sensitivity_names, r.sensitivities = self.m.setup.sensitivities.names, self.m.rows_beside(x)
@@ -95,7 +95,8 @@ class Recording:
         if self._writer is not None:
             self._writer.append({name: x for name, (_, x, _) in data.items() if name in DIMENSIONS | VARYING})
         else:
-            self._open(data, {**attributes, "model_yaml": self._model_text()})
+            self._texts = self._texts or model_texts(r)
+            self._open(data, {**attributes, **self._texts})
         self._last_t = float(r.t[-1])
 
     def _open(self, data: Variables, attributes: dict[str, Any]) -> None:
@@ -108,11 +109,6 @@ class Recording:
         writer.file = self._file = part.open("r+b")
         self._writer = writer
 
-    def _model_text(self) -> str:
-        if self._text is None:
-            self._text = model_text(self.m.model)
-        return self._text
-
     def finish(self, r: Result) -> None:
         """The result in its place. Whatever prevents that, the error carries it."""
         if self.path is None:
@@ -123,7 +119,7 @@ class Recording:
         if r.status == "interrupted":
             r.message += f"; the motion up to there is in {self.path}"
         try:
-            write(r, self.path, self._text)
+            write(r, self.path, self._texts)
         except Exception as error:
             r.message = message
             reason = str(error) or type(error).__name__

@@ -31,7 +31,7 @@ from ...model.validity import beyond_validity, warn_of_deformation
 from ...reporting.progress import ProgressBar
 from ...solvers.arguments import Arguments
 from ...types import real_array, truth
-from ..control.joint_laws import JointLaw, acting, is_law, law_of, with_law
+from ..control.joint_laws import JointLaw, acting, is_law
 from ..control.lane_control import by_parameter, law_forces, push, push_sampled, sampled_control, stored_forces
 from ..control.sampled import Sampled, check_control, check_controlled, is_sampled
 from ..results.records import Cost
@@ -42,15 +42,14 @@ from .options import (
     Control,
     FixedSteps,
     Tau,
-    check_stabilisation,
     either,
     fixed_steps,
     forces_over_steps,
     refuse_others,
-    stabilisations,
     whole,
     with_states,
 )
+from .preparation import Prepared
 
 CHUNK, MOST_CHUNK = 16, 128
 """Vectors of lanes that go through all steps together: their states stay in the nearest cache."""
@@ -123,15 +122,11 @@ def rollout(
     if feedback is not None:
         plain, model = model, model.copy()
         model.add_force(acting(feedback, plain), name="feedback")
-    shown, spoken = model, None
-    if is_law(forces):
-        model = with_law(model, forces)
-        spoken, forces = law_of(model, backend), None
+    law, forces = (forces, None) if is_law(forces) else (None, forces)
     began = time.perf_counter()
-    d = Dynamics(model, method, backend)
-    d.formulation.check_inertia()
+    prepared = Prepared(model, model, law, method, backend, 1, stabilisation, decay)
+    d, how, user_model, model = prepared.d, prepared.how, model, prepared.model
     _check_compiled(d)
-    how = check_stabilisation(d, stabilisation, decay)
     if how.name == "partitioning":
         raise MethodError(
             "stabilisation 'partitioning' chooses independent coordinates for each motion as it goes, the trajectories of a "
@@ -150,7 +145,7 @@ def rollout(
     held = None if callable(forces) else forces_over_steps(model, name, forces, len(q), grid.count)
     sampled = sampled_control(controllers, model, grid, held if not callable(forces) else forces, len(q)) if controllers else None
     span = max(grid.duration, grid.step)
-    laws = stabilisations(d, how, q, v, np.zeros(model.nv), grid.t0, span, integrator, grid.step, values)
+    laws = prepared.stabilisations(q, v, np.zeros(model.nv), grid.t0, span, integrator, grid.step, values)
     alike = laws[0].decay if all(law is laws[0] for law in laws) else None
     coefficients = np.array([law.decay for law in laws] if alike is None else [alike] * len(q), dtype=float).reshape(len(q), -1)
     threads = max(1, min(threads, -(-len(q) // host_lanes())))
@@ -173,12 +168,12 @@ def rollout(
     begun = time.perf_counter()
     with ProgressBar(progress, f"{len(q)} × {model.name}", grid.t0 + grid.duration, grid.t0, "t = {:.3g} s") as bar:
         pushed: dict[int, np.ndarray] = {}
-        law = None
+        change = None
         if sampled is not None:
-            law = partial(push_sampled, batches, sampled, by_parameter(model, values), pushed, grid.every)
+            change = partial(push_sampled, batches, sampled, by_parameter(model, values), pushed, grid.every)
         elif callable(forces):
-            law = partial(push, batches, forces, name, model.nv, pushed, grid.every)
-        status, cause = outcome(partial(_run, batches, grid, law, threads, bar))
+            change = partial(push, batches, forces, name, model.nv, pushed, grid.every)
+        status, cause = outcome(partial(_run, batches, grid, change, threads, bar))
     wall = time.perf_counter() - begun
     rows = min(batch.stored for batch in batches)
     t = grid.times[:rows]
@@ -196,9 +191,9 @@ def rollout(
         grid.step, stabilisation=how.name if d.constrained else "", alpha=how.alpha, beta=how.beta,
     )  # fmt: skip
     applied = stored_forces(pushed, held, model.nv, grid.every, rows)
-    result = Rollout(shown, t, q, v, failed, applied, cost, status, message, each, z)
-    if spoken is not None:
-        applied = applied + law_forces(spoken, result)
+    result = Rollout(user_model, t, q, v, failed, applied, cost, status, message, each, z)
+    if prepared.law is not None:
+        applied = applied + law_forces(prepared.law, result)
         result = replace(result, tau=applied)
     if cause is not None:
         text = f"{model.name!r}: {message}. The motions up to there are in the error's `result`"
@@ -209,14 +204,14 @@ def rollout(
 
 
 def _run(
-    batches: Sequence[Batch], grid: FixedSteps, law: Callable[[int, float], int] | None, threads: int, bar: ProgressBar
+    batches: Sequence[Batch], grid: FixedSteps, change: Callable[[int, float], int] | None, threads: int, bar: ProgressBar
 ) -> str:
-    """All batches from pause to pause, where Ctrl-C is heard; with a law of forces, up to where it is due again."""
-    done, piece, due = 0, FIRST if batches[0].compiled else 1.0, grid.count if law is None else 0
+    """Run all batches from pause to pause, where Ctrl-C is noticed; `change` sets joint forces and says when it is due again."""
+    done, piece, due = 0, FIRST if batches[0].compiled else 1.0, grid.count if change is None else 0
     while done < grid.count:
         t = grid.t0 + grid.step * done
-        if law is not None and done == due:
-            due = law(done, t)
+        if change is not None and done == due:
+            due = change(done, t)
         begun, until = time.perf_counter(), min(done + int(piece), due)
         share(partial(Batch.run, until=until), batches, threads)
         piece, done = next_piece(until - done, time.perf_counter() - begun), until

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...backends.thread_team import helped
-from ...dynamics import Dynamics
 from ...equations.assembly.consistent_speeds import Start
 from ...equations.assembly.start import StartState, as_guess
 from ...equations.motion.stabilisation import Stabilisation
@@ -19,10 +18,10 @@ from ...integrate import run
 from ...integrate.compiled import make_ready
 from ...integrate.methods import integrator as integrator_named
 from ...integrate.trajectory import LIMITED
+from ...integrate.trajectory import Event as Root
 from ...model.events import Event
 from ...model.impacts import Impact
 from ...model.model import Model
-from ...model.parameter_checks import check_values
 from ...model.states import check_model, check_state
 from ...model.validity import beyond_validity, warn_of_deformation
 from ...reporting.progress import ProgressBar
@@ -32,13 +31,11 @@ from ..control.joint_laws import JointLaw
 from ..control.sampled import Sampled, check_control, check_controlled
 from ..events.contacts import Contacts, check_impacts, divided, with_contacts
 from ..events.event_actions import Changes
-from ..events.event_functions import limit_events
-from ..events.gaps import gap_events, gap_root
+from ..events.event_functions import gap_events, limit_events
 from ..events.impacts import Impacts
 from ..results.result import Result
 from ..results.storage import PathLike, check_result_file
-from ..systems.choose import motion_system
-from ..systems.motion_system import MotionSystem, Setup
+from ..systems.motion_system import MotionSystem
 from ..systems.straight_line import StraightLine
 from .checks import check_ends, check_events, check_step, output_times, tolerances
 from .elastic_steps import warn_of_elastic_steps, warn_of_shapes
@@ -46,25 +43,22 @@ from .options import (
     Tau,
     check_duration,
     check_resolution,
-    check_stabilisation,
     choice,
-    constant_forces,
     number,
-    stabilisations,
     values_of,
     whole,
 )
 from .outcome import failure, make_result, root_cause, violated_constraint
-from .preparation import start_of, state_at, with_joint_forces
+from .preparation import Prepared, state_at
 from .recording import HELD, Recording
 from .sensitivities import Sensitivities, check_sensitivities, sensitivities_by
 
 MOST_STARTS = 1024
-"""That are remembered."""
+"""Starts that are cached."""
 
 
-class Runs:
-    """What `simulate` has once for all runs of a model; its options mean the same. `run` is one of them, one at a time.
+class Runs(Prepared):
+    """The compiled part of `simulate`, shared by all runs of a model; options mean the same. `run` makes them, one at a time.
 
     A run does not depend on those before it, to the last bit.
     """
@@ -92,23 +86,17 @@ class Runs:
         model = check_model(model, "simulate")
         self.limits = choice(limits, "limits", ("ignore", "stop", "error"))
         self.balance = truth(balance, "balance")
-        given, self.hits = divided(events)
+        given, self.impacts = divided(events)
         self.own_events, self.sensitivities = check_events(given), sensitivities
-        check_impacts(self.hits, method, stabilisation, sensitivities)
-        if self.hits:
-            model = with_contacts(model, self.hits)
-        self.shown, self.controllers = model, [] if control is None else check_control(control)
-        self.model, self.law = with_joint_forces(model, law, backend)
-        self.backend = backend
-        self.d = Dynamics(self.model, method, backend, threads)
-        self.d.formulation.check_inertia()
-        self.how = check_stabilisation(self.d, stabilisation, decay)
+        check_impacts(self.impacts, method, stabilisation, sensitivities)
+        self.controllers = [] if control is None else check_control(control)
+        with_impacts = with_contacts(model, self.impacts) if self.impacts else model
+        super().__init__(model, with_impacts, law, method, backend, threads, stabilisation, decay)
         self.integrator, self.chosen = integrator, integrator_named(integrator)
-        table = self.d.constrained.table if self.d.constrained else None
-        if many and table is not None:
-            table.compile()
+        if many and self.table is not None:
+            self.table.compile()
         self._starts: dict[object, StartState] | None = {} if many else None
-        self.contacts = Contacts.of(self.model, self.hits, table.rows) if self.hits and table else None
+        self.contacts = Contacts.of(self.model, self.impacts, self.table.rows) if self.impacts and self.table else None
         self.gaps = gap_events(self.model.structure) if self.chosen.adaptive and not len(sensitivities) else []
         self._motions: dict[object, MotionSystem] = {}
         self._begun = False
@@ -147,18 +135,17 @@ class Runs:
         step = None if step is None else number(step, "step")
         check_ends(max_steps, max_seconds)
         every = whole(every, "every")
-        if self.hits and duration < 0.0:
+        if self.impacts and duration < 0.0:
             raise MethodError(
-                f"{self.hits[0].label}: an impact cannot be run backward, the speed before it is not known after it"
+                f"{self.impacts[0].label}: an impact cannot be run backward, the speed before it is not known after it"
             )
-        _, _, t0 = check_state(self.shown, q0, v0, t0)
+        _, _, t0 = check_state(self.user_model, q0, v0, t0)
         check_resolution(t0, duration=duration, step=step, max_step=max_step, output=output)
         check_controlled(self.controllers, t0, duration, self.sensitivities)
-        forces, values = constant_forces(model, tau), values_of(model, parameters, states)
-        check_values(model, values[None])
+        forces, values = self.forces_and_values(tau, parameters, states)
         own = values if values.size else None
         bar = ProgressBar(progress, model.name, t0 + duration, t0)
-        q0, v0, fixed = as_guess(self.shown, q0, v0, fixed, nearest)
+        q0, v0, fixed = as_guess(self.user_model, q0, v0, fixed, nearest)
         start = self.start(q0, v0, t0, fixed, values)
         q, v = start.q, start.v
         check_step(self.chosen, step)
@@ -171,11 +158,10 @@ class Runs:
             rows = len(times) if times is not None else 1000
             check_result_file(save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
         all_events = [*self.own_events, *(limit_events(model, q) if self.limits != "ignore" else [])]
-        (how,) = stabilisations(d, self.how, q[None], v[None], forces, t0, duration, self.integrator, step, own)
+        (how,) = self.stabilisations(q[None], v[None], forces, t0, duration, self.integrator, step, own)
         directions = None
         if len(self.sensitivities):
-            table = d.constrained.table if d.constrained else None
-            directions = sensitivities_by(model, self.sensitivities, q, v, t0, values, start.free, table)
+            directions = sensitivities_by(model, self.sensitivities, q, v, t0, values, start.free, self.table)
             check_sensitivities(d, how.name)
         with bar.meanwhile("compiling"):
             motion = self._motion(forces, values, all_events, how, directions, t0)
@@ -208,7 +194,7 @@ class Runs:
                     every=every,
                     events=[
                         *(changes.root(event, k) for k, event in enumerate(all_events)),
-                        *(gap_root() for _ in self.gaps),
+                        *(Root(dips=True) for _ in self.gaps),
                         *changes.of_impacts(),
                     ],
                     progress=bar.reached,
@@ -239,7 +225,7 @@ class Runs:
         return result
 
     def options(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Of options of `simulate`, those that `run` takes."""
+        """Those options of `simulate` that `run` takes."""
         return {name: x for name, x in options.items() if name not in COMPILED and not (name == "tau" and callable(x))}
 
     def start(self, q0: Start, v0: Start, t0: float, fixed: Sequence[str] | None, values: np.ndarray | None = None) -> StartState:
@@ -247,13 +233,13 @@ class Runs:
         read the same parameters."""
         values = values_of(self.model, None, None) if values is None else values
         if self._starts is None:
-            return start_of(self.d, self.shown, q0, v0, t0, fixed, values)[0]
-        table = self.d.constrained.table if self.d.constrained else None
-        key = (_hashable(q0), _hashable(v0), t0, _hashable(fixed), b"" if table is None else values[table.reads].tobytes())
+            return self.start_at(q0, v0, t0, fixed, values)[0]
+        read = b"" if self.table is None else values[self.table.reads].tobytes()
+        key = (_hashable(q0), _hashable(v0), t0, _hashable(fixed), read)
         if key not in self._starts:
             if len(self._starts) >= MOST_STARTS:
                 self._starts.clear()
-            self._starts[key] = start_of(self.d, self.shown, q0, v0, t0, fixed, values)[0]
+            self._starts[key] = self.start_at(q0, v0, t0, fixed, values)[0]
         return self._starts[key]
 
     def _motion(
@@ -272,13 +258,10 @@ class Runs:
             motion.fill(forces, values, how, directions)
             return motion
         watched = [*all_events, *self.gaps, *(self.contacts.events() if self.contacts else [])]
-        setup = Setup(
-            self.d, forces, watched, self.balance, self.chosen.needs_jacobian, how, parameters=values if values.size else None,
-            sensitivities=directions, controlled=bool(self.controllers), law=self.law, shown=self.shown,
+        motion = self.equations(
+            self.chosen, forces, values, watched, self.balance, how, t0, controlled=bool(self.controllers),
+            sensitivities=directions, contacts=self.contacts, gaps=range(len(all_events), len(all_events) + len(self.gaps)),
         )  # fmt: skip
-        setup.gaps = range(len(all_events), len(all_events) + len(self.gaps))
-        setup.contacts, setup.jacobian_later, setup.t0 = self.contacts, self.chosen.switches, t0
-        motion = motion_system(setup)
         if directions is not None and not isinstance(motion, StraightLine):
             why = (
                 f"model {self.model.name!r} is too large for it"
@@ -306,9 +289,9 @@ COMPILED = (
 """Options of `simulate` that belong to all runs of `Runs`; the others are given to each."""
 
 
-def runs_of(model: Model, options: Mapping[str, Any]) -> tuple[Runs, dict[str, Any]]:
-    """From options of `simulate`: what many runs have in common, and what is left for `Runs.run`."""
+def runs_of(model: Model, options: Mapping[str, Any], many: bool = True) -> tuple[Runs, dict[str, Any]]:
+    """Split options of `simulate` into `Runs`, common to many runs, and the options left for `Runs.run`."""
     common = {name: options[name] for name in COMPILED if name in options}
     law = options.get("tau") if callable(options.get("tau")) else None
-    runs = Runs(model, **common, law=law, many=True)
+    runs = Runs(model, **common, law=law, many=many)
     return runs, runs.options(options)

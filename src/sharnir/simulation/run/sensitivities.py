@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 START = ("q0", "v0")
 """Parts of the start. Their components have the names of speeds: displacements of coordinates are given as speeds are."""
 STEP = 1e-4
-"""Of the differences by which the action of an event, a function in Python, is differentiated."""
+"""Step of the differences by which the action of an event, a function in Python, is differentiated."""
 
 
 @dataclass
 class Sensitivities:
-    """What a run integrates beside its state."""
+    """Derivatives of the state that a run integrates beside it."""
 
     names: tuple[str, ...]
     scale: np.ndarray
     """(n,): rows are derivatives times this."""
     start: np.ndarray
-    """(n, nq + nv): of the start."""
+    """(n, nq + nv): derivatives of the start."""
     parameters: np.ndarray
-    """(n, P): of the parameters; the action of an event may change them."""
+    """(n, P): derivatives of the parameters; the action of an event may change them."""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -48,7 +48,7 @@ def sensitivities_by(
     model: Model, names: Sequence[str], q: np.ndarray, v: np.ndarray, t: float, parameters: np.ndarray,
     free: np.ndarray, table: ConstraintTable | None,
 ) -> Sensitivities:  # fmt: skip
-    """By names: a parameter, "q0.joint", "v0.joint" (with the component behind where there are several).
+    """Sensitivities by names: a parameter, "q0.joint", "v0.joint" (with the component behind where there are several).
 
     free   (2, nv): which coordinates, as speeds, and which speeds an assembly of the start moves
     """

@@ -17,7 +17,7 @@ from ..control.sampled import Sampled
 from ..results.result import Result
 from ..results.storage import PathLike
 from .options import Tau
-from .runs import Runs
+from .runs import runs_of
 
 
 def simulate(
@@ -90,14 +90,7 @@ def simulate(
                  it runs its rows are written to a file beside it, `….partial-….nc`, which stays where the process is killed;
                  an error in writing is a SaveError, which carries the result
     """
+    options = dict(locals())
     begun = time.perf_counter()
-    runs = Runs(
-        model, law=tau if callable(tau) else None, control=control, method=method, backend=backend, threads=threads,
-        integrator=integrator, events=events, limits=limits, stabilisation=stabilisation, decay=decay, balance=balance,
-        sensitivities=sensitivities,
-    )  # fmt: skip
-    return runs.run(
-        duration, q0=q0, v0=v0, fixed=fixed, nearest=nearest, t0=t0, tau=None if callable(tau) else tau, parameters=parameters,
-        states=states, rtol=rtol, atol=atol, step=step, max_step=max_step, max_steps=max_steps, max_seconds=max_seconds,
-        output=output, every=every, on_failure=on_failure, progress=progress, save=save, begun=begun,
-    )  # fmt: skip
+    runs, rest = runs_of(options.pop("model"), options, many=False)
+    return runs.run(**rest, begun=begun)

@@ -5,22 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...dynamics import Dynamics
 from ...equations.assembly.consistent_speeds import Start
 from ...equations.assembly.start import StartState, as_guess
 from ...errors import SimulationError, StateError, brief, no_such, suggestion
 from ...integrate import run
 from ...integrate.compiled import make_ready
 from ...integrate.methods import integrator as integrator_named
+from ...integrate.trajectory import EventRecord, Rows, Statistics, Trajectory, joined
 from ...model.events import Event
 from ...model.model import Model
-from ...model.parameter_checks import check_values
 from ...model.parameters import ParameterView
 from ...model.states import check_model, check_tau
 from ...types import truth
@@ -29,13 +28,10 @@ from ..events.event_actions import Changes
 from ..events.event_functions import limit_events
 from ..results.by_name import ByName
 from ..results.result import Result
-from ..systems.choose import motion_system
-from ..systems.motion_system import Setup
 from .checks import check_events, check_step, tolerances
-from .options import Tau, check_resolution, check_stabilisation, choice, constant_forces, number, stabilisations, values_of
+from .options import Tau, check_resolution, choice, number
 from .outcome import failure, make_result, root_cause
-from .preparation import start_of, state_at, with_joint_forces
-from .short_runs import ShortRuns
+from .preparation import Prepared, state_at
 
 
 @dataclass(frozen=True)
@@ -51,7 +47,7 @@ class SimulationState(ByName):
 
 
 SETTABLE = ("tau", "parameters", "states")
-"""What may be changed between steps."""
+"""Attributes that may be set between steps."""
 
 
 class Simulation:
@@ -104,31 +100,23 @@ class Simulation:
         record: bool = True,
     ) -> None:
         begun = time.perf_counter()
-        vars(self)["model"] = shown = check_model(model, "Simulation")
+        vars(self)["model"] = user_model = check_model(model, "Simulation")
         choice(limits, "limits", ("ignore", "stop"))
-        model, law = with_joint_forces(model, tau if callable(tau) else None, backend)
-        forces = constant_forces(model, None if callable(tau) else tau)
-        values = values_of(model, parameters, states)
-        check_values(model, values[None])
-        self._d = d = Dynamics(model, method, backend)
-        d.formulation.check_inertia()
-        how = check_stabilisation(d, stabilisation, decay)
+        law, constant = (tau, None) if callable(tau) else (None, tau)
+        self._prepared = prepared = Prepared(user_model, user_model, law, method, backend, 1, stabilisation, decay)
+        forces, values = prepared.forces_and_values(constant, parameters, states)
         chosen = integrator_named(integrator)
         step = None if step is None else number(step, "step")
         check_step(chosen, step)
-        q0, v0, fixed = as_guess(shown, q0, v0, fixed, nearest)
+        q0, v0, fixed = as_guess(user_model, q0, v0, fixed, nearest)
         self._first = (q0, v0, t0, fixed, forces.copy(), values.copy())
-        start, t = start_of(d, shown, q0, v0, t0, fixed, values)
+        start, t = prepared.start_at(q0, v0, t0, fixed, values)
         own = values if values.size else None
         span = step if step is not None else 1.0
-        (how,) = stabilisations(d, how, start.q[None], start.v[None], forces, t, span, integrator, step, own)
-        every_event = [*check_events(events), *(limit_events(model, start.q) if limits != "ignore" else [])]
-        setup = Setup(
-            d, forces, every_event, truth(balance, "balance"), chosen.needs_jacobian, how, parameters=own, controlled=True,
-            law=law, shown=shown,
-        )  # fmt: skip
-        setup.jacobian_later, setup.t0 = chosen.switches, t
-        self._motion = motion_system(setup)
+        (how,) = prepared.stabilisations(start.q[None], start.v[None], forces, t, span, integrator, step, own)
+        every_event = [*check_events(events), *(limit_events(prepared.model, start.q) if limits != "ignore" else [])]
+        balance = truth(balance, "balance")
+        self._motion = prepared.equations(chosen, forces, values, every_event, balance, how, t, controlled=True)
         self._events, self._compiled, self._record = every_event, backend != "python", truth(record, "record")
         if self._compiled:
             make_ready(chosen)
@@ -286,10 +274,9 @@ class Simulation:
         m = self._motion
         m.tau[:] = forces if tau is None else check_tau(self.model, tau)
         if parameters is not None or states is not None:
-            values = values_of(self.model, parameters, states)
-            check_values(self.model, values[None])
+            _, values = self._prepared.forces_and_values(None, parameters, states)
         m.parameters[...] = values
-        self._begin(*start_of(self._d, self.model, q, v, t if t0 is None else t0, fixed, values))
+        self._begin(*self._prepared.start_at(q, v, t if t0 is None else t0, fixed, values))
         return self.state
 
     def result(self) -> Result:
@@ -303,3 +290,48 @@ class Simulation:
 
     def __repr__(self) -> str:
         return f"Simulation({self.model.name!r}, t = {self._t:g} s, {self.status})"
+
+
+# --- short runs, one after the other, as one
+class ShortRuns:
+    """The joined output of runs that continue one another from (t, x)."""
+
+    def __init__(self, t: float, x: np.ndarray) -> None:
+        self.rows: list[Rows] = [(np.array([t]), x[None].copy())]
+        self.events: list[EventRecord] = []
+        self.statistics: Statistics | None = None
+        self.total, self.peak = np.zeros(0), np.zeros(0)
+        self.last: Trajectory | None = None
+
+    def add(self, y: Trajectory) -> None:
+        """A run from where the last ended, with rows at its start and its end."""
+        self.rows.append((y.t[1:], y.x[1:]) if len(y.t) > 1 else (np.array([y.final_t]), y.final_x[None]))
+        self.events += y.events
+        first = self.last is None
+        self.statistics = y.statistics if self.statistics is None else _sum(self.statistics, y.statistics)
+        self.total = y.report_total if first else self.total + y.report_total
+        self.peak = y.report_peak if first else np.maximum(self.peak, y.report_peak)
+        self.last = y
+
+    def whole(self, method: str) -> Trajectory:
+        t, x = joined(self.rows, self.rows[0][1].shape[1])
+        if self.last is None or self.statistics is None:
+            none = Statistics(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+            return Trajectory(t, x, "done", f"at its start, t = {t[-1]:g}", method, [], none, float(t[-1]), x[-1])
+        return replace(
+            self.last, t=t, x=x, events=self.events, statistics=self.statistics, report_total=self.total, report_peak=self.peak
+        )
+
+
+def _sum(a: Statistics, b: Statistics) -> Statistics:
+    return Statistics(
+        a.steps + b.steps,
+        a.rejected + b.rejected,
+        a.evaluations + b.evaluations,
+        a.jacobians + b.jacobians,
+        a.factorizations + b.factorizations,
+        a.first_step,
+        b.last_step,
+        min(a.min_step, b.min_step),
+        max(a.max_step, b.max_step),
+    )

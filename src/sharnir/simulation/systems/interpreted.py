@@ -57,8 +57,8 @@ class Interpreted(MotionSystem):
         )  # fmt: skip
         if isinstance(system.failure, Exception):  # a function of the user's that is not defined in some random position
             system.failure = None
-        system.play("derivative", [self.passage.derivative])
-        system.play("projection", [self.passage.after_step])
+        system.replace_functions("derivative", [self.passage.derivative])
+        system.replace_functions("projection", [self.passage.after_step])
 
     def _derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
         def derive() -> None:

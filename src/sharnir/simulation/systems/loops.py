@@ -23,7 +23,7 @@ from .motion_system import CompiledSystem, Setup
 
 
 class Loops(CompiledSystem):
-    """What both kinds have in common: event functions of the flat motion, whose code does not grow with the model."""
+    """Common base of the loops: event functions of the flat motion, whose code does not grow with the model."""
 
     backend = "loops"
 

@@ -1,4 +1,4 @@
-"""A model as a system of differential equations, ready for `integrate`: what every execution of them has in common.
+"""A model as a system of differential equations, ready for `integrate`: the common part of all executions.
 
 The state is x = (q, v, z, w): coordinates, speeds (or momenta), states of forces, and the work done so far by each cause that
 adds or removes energy. A rollout integrates n states side by side, part by part: all q, then all v, then all z.
@@ -25,6 +25,7 @@ from ...equations.singular.singular_passage import Run, SingularPassage
 from ...integrate.switching import LARGEST
 from ...integrate.system import System, buffers
 from ...model.events import Event
+from ...model.impacts import Impact
 from ...model.model import Model
 from ...model.structure import Structure
 from ..control.applied_forces import Law
@@ -37,7 +38,7 @@ MOST_PROJECTIONS = 30
 
 @dataclass
 class Setup:
-    """What a system is made for."""
+    """Options of a system."""
 
     d: Dynamics
     tau: np.ndarray
@@ -57,15 +58,15 @@ class Setup:
     sensitivities: Sensitivities | None = None
     """Rows that are integrated beside one state."""
     contacts: Contacts | None = None
-    """Of impacts; the functions of their events come after those of `events`."""
+    """Contacts of impacts; the functions of their events come after those of `events`."""
     controlled: bool = False
     """Whether joint forces will change between steps: zero now says nothing."""
     law: Law | None = None
     """Joint forces as a function of the motion that are compiled with the equations, for the result."""
     gaps: range = range(0)
     """Which of the events are gaps that forces watch."""
-    shown: Model | None = None
-    """The model as the user knows it, where that of `d` has a law of joint forces among its forces."""
+    user_model: Model | None = None
+    """The user's model, where that of `d` has a law of joint forces among its forces, or constraints for contacts."""
     jacobian_later: bool = False
     """The integrator may come to need one: it is compiled then."""
     t0: float = 0.0
@@ -89,7 +90,7 @@ def unseen_work(structure: Structure, causes: Sequence[str]) -> np.ndarray:
 
 
 class MotionSystem(ABC):
-    """`system` for the integrator, and the meaning of x. Subclasses are the executions; `systems.py` chooses."""
+    """`system` for the integrator, and the meaning of x. Subclasses are the executions; `choose.py` chooses."""
 
     backend: str
     records_work = False
@@ -98,7 +99,7 @@ class MotionSystem(ABC):
 
     def __init__(self, setup: Setup, causes: tuple[str, ...] = ()) -> None:
         self.setup, self.d = setup, setup.d
-        self.model = setup.shown or setup.d.model
+        self.model = setup.user_model or setup.d.model
         self.structure, self.constrained = setup.d.formulation.structure, setup.d.formulation.constrained
         s = self.structure
         self.nq, self.nv, self.nz, self.causes = s.nq, s.nv, len(s.states), causes
@@ -115,6 +116,11 @@ class MotionSystem(ABC):
         self.partitioning: Partitioning | None = None
         self.passage: SingularPassage | None = None
         self.event_functions = EventFunctions.of(s, setup.events)
+
+    @property
+    def impacts(self) -> tuple[Impact, ...]:
+        """Whose contacts are constraints of the model of `d`."""
+        return self.setup.contacts.impacts if self.setup.contacts else ()
 
     @property
     def reusable(self) -> bool:
@@ -151,7 +157,7 @@ class MotionSystem(ABC):
         return self.d.velocities(q, v, t, parameters=given if given.size else None) if self.momenta else v
 
     def momenta_of(self, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
-        """What the state has for speeds: momenta, or themselves."""
+        """Speeds, or momenta where the method requires."""
         return self.d.momenta(q, v, t, parameters=self.parameters if self.parameters.size else None) if self.momenta else v
 
     def energy(self, t: float, x: np.ndarray) -> float:
@@ -168,7 +174,7 @@ class MotionSystem(ABC):
 
     @property
     def more(self) -> tuple[str, ...]:
-        """What a state has beside coordinates and speeds."""
+        """Names of the numbers of a state beside coordinates and speeds."""
         return (*self.structure.states, *self.causes)
 
     @property
@@ -286,7 +292,7 @@ class CompiledSystem(MotionSystem):
         self.system.failure = error
 
     def _constraint_functions(self) -> tuple[list[Native], list[Native]]:
-        """What runs before every evaluation and after every step: normalization, projection, partitioning."""
+        """Functions called before every evaluation and after every step: normalization, projection, partitioning."""
         if self.constrained and self.stabilisation.name == PROJECTION:
             return [], self._projection()
         normalization = native_normalize(self.d.model, self.at["q"], self.at["t"], self.store)
@@ -329,5 +335,5 @@ class CompiledSystem(MotionSystem):
         """The values of the functions of `setup.events`, in the first places of buffers.G."""
 
     def jacobian(self) -> list[Native]:
-        """Of the derivative; an empty list: by differences."""
+        """Functions that write the Jacobian of the derivative; an empty list: by differences."""
         return []

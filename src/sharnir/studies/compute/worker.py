@@ -22,7 +22,7 @@ from ...model.validity import beyond_validity, warn_of_deformation
 from ...simulation.results.records import Cost
 from ...simulation.results.result import Result
 from ...simulation.results.trajectories import Rollout
-from ...simulation.run.adaptive_lanes import AdaptiveLanes, suits
+from ...simulation.run.adaptive_lanes import AdaptiveLanes, can_batch
 from ...simulation.run.checks import output_times
 from ...simulation.run.options import FixedSteps, check_duration, fixed_steps, number
 from ...simulation.run.rollout import rollout
@@ -255,18 +255,18 @@ class Worker:
             return None
         runs, _ = self._runs(arguments)
         if runs not in self._lanes:
-            lanes = self._lanes[runs] = AdaptiveLanes(runs) if suits(runs) else None
+            lanes = self._lanes[runs] = AdaptiveLanes(runs) if can_batch(runs) else None
             if lanes is not None and self._first is not None:
-                self._tell(lanes, self._first)
+                self._find_typical_pivots(lanes, self._first)
         return self._lanes[runs]
 
-    def _tell(self, lanes: AdaptiveLanes, first: Columns) -> None:
+    def _find_typical_pivots(self, lanes: AdaptiveLanes, first: Columns) -> None:
         """Prepare lanes by the first run of the study, so that no run depends on those before it in this worker."""
         given = ManyInputs(self.inputs, first)
         with suppress(SharnirError):  # it cannot begin
             values = given.values()
             q, _ = given.starts(self._of_starts, values)
-            lanes.tell(q[0], number(given.arguments.get("t0", 0.0), "t0"), values[0])
+            lanes.find_typical_pivots(q[0], number(given.arguments.get("t0", 0.0), "t0"), values[0])
 
     def _adaptive(self, rows: Columns, n: int) -> tuple[Rollout, np.ndarray]:
         """Adaptive runs on lanes, and which of them lanes could not finish."""
@@ -313,7 +313,7 @@ class Worker:
         """Reduce runs with rows at the same times together: quantities of a motion are computed for all its states at once."""
         together: dict[bytes, list[tuple[int, Result]]] = {}
         for k, r in results:
-            if r.status in ENDED and len(r.t) and _constant(r.parameters):
+            if r.status in ENDED and len(r.t) and _constant(r.parameters) and not r.contacts:
                 together.setdefault(r.t.tobytes(), []).append((k, r))
             elif len(r.t):
                 self._reduce_one(k, r, out)

@@ -140,7 +140,8 @@ class RunTab:
             charts = page.gui.add_folder(", ".join(self.what) or USUAL)
         self._charts = [folder, charts]
         with folder:
-            choice = page.gui.add_dropdown("add", (USUAL, *names_of(r.model)[:MOST]), hint="a quantity, or the usual ones alone")
+            names = names_of(r.model_with_contacts)[:MOST]
+            choice = page.gui.add_dropdown("add", (USUAL, *names), hint="a quantity, or the usual ones alone")
             text = page.gui.add_text("names", ", ".join(self.what), hint="by commas: A, speed of A, piston.x, reaction of B")
         page.on(choice, lambda name: self._ask([] if name == USUAL else [*self.what, name]))
         page.on(text, lambda words: self._ask([w.strip() for w in words.split(",") if w.strip()]), key="names")
