@@ -65,7 +65,7 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
 
     @property
     def backend(self) -> str:
-        """What forward dynamics runs on; where some joint moves no mass, inverse dynamics."""
+        """The backend of forward dynamics; where some joint moves no mass, that of inverse dynamics."""
         formulation = self.formulation
         return formulation.programs.backend_of("inverse") if formulation.massless else self.solver.backend
 
@@ -154,7 +154,7 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
 
     @property
     def constraint_rows(self) -> list[str]:
-        """What every constraint row forbids."""
+        """Names of the constraint rows: the constraint, and the motion it forbids."""
         return self.solver.constraint_rows()
 
     def iterations(

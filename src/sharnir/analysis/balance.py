@@ -36,7 +36,7 @@ def force_derivatives(d: Dynamics, table: ConstraintTable | None) -> ForceDeriva
 
 
 class ForceDerivatives:
-    """Of one model; with constraints, of its spanning tree and of the forces of given multipliers."""
+    """Derivatives of a model's forces; with constraints, those of its spanning tree and of given multipliers."""
 
     def __init__(self, d: Dynamics, table: ConstraintTable | None) -> None:
         self.d, self.table = d, table
@@ -132,7 +132,7 @@ class Position:
 
 
 class Balance:
-    """Of one model at one time, with speeds v, joint forces tau and the speeds in `free` to be moved."""
+    """The balance of one model at one time, under joint forces tau at speeds v; the speeds in `free` may move."""
 
     def __init__(
         self, d: Dynamics, table: ConstraintTable | None, v: np.ndarray, tau: np.ndarray, free: np.ndarray, t: float

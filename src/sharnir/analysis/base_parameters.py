@@ -33,7 +33,7 @@ class BaseParameters:
     """`matrix` @ π are the identifiable combinations; each is named after the parameter it absorbs others into."""
 
     names: list[str]
-    """Of the base parameters."""
+    """Names of the base parameters."""
     parameters: list[str]
     """The parameters π that were considered."""
     matrix: FloatArray
@@ -138,7 +138,7 @@ def _factor(d: Dynamics, free: np.ndarray, samples: int | None, seed: int | np.r
 
 
 def _freedoms(m: Model, rng: np.random.Generator) -> int:
-    """Of a mechanism with constraints, in some position that satisfies them."""
+    """Degrees of freedom of a mechanism with constraints, in some position that satisfies them."""
     for _ in range(ATTEMPTS):
         try:
             q, _ = m.assemble(m.random_q(rng))

@@ -27,7 +27,7 @@ from .starts import CLOSINGS, random_start
 
 # --- whether an equilibrium is stable: by the potential energy where forces have one, else by the linearised motion
 ROUNDING = 1e-9
-"""Of stiffnesses, relative to the largest one and to the forces of the model."""
+"""Error of stiffnesses, relative to the largest one and to the forces of the model."""
 SYMMETRY = 1e-7
 """Stiffnesses are symmetric, as those of a potential, if they are up to this share of the largest."""
 GROWTH = 1e-8
@@ -68,7 +68,7 @@ def _by_energy(now: Position, K: np.ndarray, C: np.ndarray, speeds: bool) -> tup
 
 
 def _by_eigenvalues(now: Position, K: np.ndarray, C: np.ndarray) -> tuple[str, str]:
-    """Of the linearised motion ÿ + C ẏ + K y = 0."""
+    """By the eigenvalues of the linearised motion ÿ + C ẏ + K y = 0."""
     n = len(K)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [-K, -C]])
     s, X = np.linalg.eig(A)

@@ -1,4 +1,4 @@
-"""What `equilibrium` finds."""
+"""The result of `equilibrium`."""
 
 from __future__ import annotations
 

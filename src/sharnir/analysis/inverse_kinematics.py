@@ -28,7 +28,7 @@ SHOWN = 12
 
 @dataclass(frozen=True, repr=False)
 class InverseKinematics:
-    """What `inverse_kinematics` found: the position that meets the targets, or the best one where they cannot be met."""
+    """The result of `inverse_kinematics`: a position that meets the targets, or the best one found."""
 
     model: Model
     q: np.ndarray

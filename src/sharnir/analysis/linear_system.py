@@ -27,7 +27,7 @@ ZERO = 1e-12
 """Singular values below this share of the largest are zero, time measured in periods of the fastest oscillation."""
 
 SLOW = 1e-6
-"""Of the fastest eigenvalue: what rounding may leave of one that is zero."""
+"""Share of the fastest eigenvalue that rounding may leave of one that is zero."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class LinearSystem:
 
     @property
     def damping_ratios(self) -> np.ndarray:
-        """Of every mode, −Re/|eigenvalue|; nan of the eigenvalue zero."""
+        """Damping ratio of every mode, −Re/|eigenvalue|; nan for the eigenvalue zero."""
         return np.array([mode.damping_ratio for mode in self.modes])
 
     @property
@@ -250,7 +250,7 @@ class LinearSystem:
         return control.ss(self.A, self.B, self.C, self.D, **named)
 
     def index(self, kind: str, name: str) -> int:
-        """Of a state, an input or an output by its name."""
+        """The index of a state, an input or an output by its name."""
         names = {"state": self.state_names, "input": self.input_names, "output": self.output_names}[kind]
         if not is_name_in(names, name):
             raise MethodError(no_such(kind, name, names))

@@ -22,7 +22,7 @@ def warn_of_locking(d: Dynamics, t: float, *positions: np.ndarray, parameters: N
 
 
 def locked_deformation(d: Dynamics, q: np.ndarray, t: float, parameters: Numbers = ()) -> str:
-    """What is locked, by what, and the remedy; empty where nothing is.
+    """A sentence: which deformation is locked, by what, and the remedy; empty where none is.
 
     To first order a locked body can deform: a row of a constraint is redundant here. To second order the row changes along the
     deformation (S9), always to the same side, so that no motion meets it; along motions without deformation it does not change.

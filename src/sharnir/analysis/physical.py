@@ -21,13 +21,13 @@ SINGULAR = 1e-4
 """A pseudo-inertia with an eigenvalue below this share, in units of the body, has no room around it; it is thickened."""
 THICKENED = 1e-2
 SLACK = 1e-9
-"""What rounding may take from the least eigenvalue of a possible body, in units of the body."""
+"""Error of the least eigenvalue of a possible body by rounding, in units of the body."""
 DECADES = 12
 """By so many the weight of the squares may grow over that of the barrier; the sum of squares at the start is their unit."""
 TIE = 1.0
 """Weight of ties to the model's own values beside the barrier."""
 STEPS = 300
-"""Of Newton's method for one weight of the squares; a few are usual."""
+"""Limit on the steps of Newton's method for one weight of the squares; a few are typical."""
 
 
 def _basis() -> FloatArray:
@@ -57,7 +57,7 @@ class Limits:
     """Which of the free parameters belong to one body (all ten of it named, fixed ones too), and which must be positive."""
 
     bodies: list[tuple[FloatArray, np.ndarray, np.ndarray]]
-    """Of every body with a free number: its ten values, which of the ten are free, where these are among the free ones."""
+    """For every body with a free number: its ten values, which of them are free, and their places among all free ones."""
     coefficients: np.ndarray
     """Where the coefficients of joints are among the free parameters."""
 

@@ -25,7 +25,7 @@ from .targets import Target
 
 MAX_ITERATIONS = 100
 CONVERGED = 1e-13
-"""Of the weighted misses, m and rad: nothing to gain below."""
+"""Weighted misses, m and rad, below which there is nothing to gain."""
 SLOW = 1e-10
 """The share of the objective that a step must promise to take away for the search to go on."""
 NEAREST = 1e-7
@@ -49,7 +49,7 @@ class Reached:
 
 
 class Search:
-    """Of one model and one set of targets; `free` (nv,) are the speeds of joints that may move."""
+    """The search for one set of targets; `free` (nv,) are the speeds of joints that may move."""
 
     def __init__(
         self, d: Dynamics, table: ConstraintTable | None, targets: Sequence[Target], free: np.ndarray, limits: Limits, t: float

@@ -56,7 +56,7 @@ class TangentSpace:
 
 
 def whole_space(n: int) -> TangentSpace:
-    """Of a mechanism without constraints."""
+    """The tangent space of a mechanism without constraints: all of it."""
     return TangentSpace(np.eye(2 * n), np.arange(n), np.arange(n), 1.0)
 
 

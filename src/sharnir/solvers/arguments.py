@@ -28,7 +28,7 @@ Row = tuple[np.ndarray, bool]
 
 
 class Arguments:
-    """Of one model: values by name leave the rest neutral or zero; shapes are checked."""
+    """Arguments for one model: values by name leave the rest neutral or zero; shapes are checked."""
 
     def __init__(self, model: Model) -> None:
         self.model = model

@@ -40,7 +40,7 @@ Rows = dict[str, np.ndarray]
 
 
 class ConstrainedSolver:
-    """Of one formulation whose model has constraints."""
+    """Solver for models with constraints."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         assert evaluator.formulation.constrained is not None
@@ -257,8 +257,8 @@ class ConstrainedSolver:
         return found
 
     def _check_closed(self, rows: Rows) -> None:
-        """A position given by name, or not at all, is one nobody has assembled. Arrays are taken as they are: to look at them
-        would cost more than the answer, and whoever differentiates by differences is off the constraints on purpose."""
+        """Refuse open loops in a position given by name, or not at all. Arrays are taken as they are: to look at them would cost
+        more than the answer, and differences are taken off the constraints on purpose."""
         table, q, t = self.equations.table, rows["q"][0], float(rows["t"][0].flat[0])
         parameters = rows["parameter"][0] if "parameter" in rows else ()
         g = table.evaluate(q, np.zeros(self.model.nv), t, parameters)["g"]

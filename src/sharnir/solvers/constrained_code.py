@@ -24,7 +24,7 @@ Groups = dict[str, tuple[Number, ...]]
 
 
 class ConstrainedCode:
-    """Of one model by one method. `solves` and `compiles_rows` say what is compiled."""
+    """The compiled code of one model by one method. `solves` and `compiles_rows` say what is compiled."""
 
     def __init__(self, equations: ConstrainedEquations) -> None:
         self.equations, self.structure = equations, equations.structure

@@ -87,7 +87,7 @@ NEAR_DEPENDENCE = 1e-2
 
 
 class ConstrainedDerivatives:
-    """Of one solver."""
+    """Derivatives of the results of one solver."""
 
     def __init__(self, solver: ConstrainedSolver) -> None:
         self.solver, self.evaluator = solver, solver.evaluator
@@ -226,7 +226,7 @@ class ConstrainedDerivatives:
 
     @staticmethod
     def _turning(wrt: Sequence[str]) -> list[str]:
-        """What constraint rows change with."""
+        """The inputs that constraint rows change with."""
         return [name for name in wrt if name in ("q", "parameter")]
 
     # --- forces from motion -------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # --- derivatives of kinetic and of potential energy, of gravity and of what the model's forces store
 class EnergyDerivatives:
-    """Of one model."""
+    """Energy of one model and its derivatives."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator, self.structure = evaluator, evaluator.structure

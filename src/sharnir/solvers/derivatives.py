@@ -43,7 +43,7 @@ def field_of(name: str) -> str:
 
 
 def check_wrt(wrt: Any, names: Sequence[str], evaluator: Evaluator) -> tuple[str, ...]:
-    """What to differentiate with respect to, as a tuple of inputs of programs."""
+    """The argument `wrt`, checked, as a tuple of inputs of programs."""
     names = (*names, PARAMETERS)
     asked = (wrt,) if isinstance(wrt, str) else tuple(wrt) if isinstance(wrt, Iterable) else (wrt,)
     for name in asked:
@@ -75,7 +75,7 @@ class _Way(NamedTuple):
 
 
 class TreeDerivatives:
-    """Of one evaluator and one question: arguments checked, value and derivatives computed, results checked."""
+    """Answers one question: arguments checked, value and derivatives computed, results checked."""
 
     def __init__(self, evaluator: Evaluator, question: str) -> None:
         self.evaluator, self.question = evaluator, question

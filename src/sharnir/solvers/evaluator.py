@@ -108,7 +108,7 @@ class Evaluator:
         return rows if many else rows[0]
 
     def fast_parameters(self, given: Any) -> tuple[np.ndarray, ...]:
-        """What a fast path takes before the time: nothing where the model has no parameters."""
+        """The arguments of a fast path before the time: none where the model has no parameters."""
         if not self.structure.parameters and given is None:
             return ()
         found = self.parameters(given)
@@ -159,5 +159,5 @@ class Evaluator:
 
 
 def _finite(arrays: Mapping[str, np.ndarray]) -> bool:
-    """Of one state; outputs with a row for each body are looked at without the base's, which is not always written."""
+    """Whether all numbers of one state are finite; rows of bodies without the base's, which is not always written."""
     return all(np.isfinite(x[0] if x.ndim < 3 else x[0, 1:]).all() for x in arrays.values())

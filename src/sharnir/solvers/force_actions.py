@@ -1,4 +1,4 @@
-"""What every force of a model does to bodies and joints, by name; what it observes, and the rates of its states."""
+"""Actions of the forces of a model on bodies and joints, by name; what they observe, the rates of their states."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def state_rates(evaluator: Evaluator, q: Any, v: Any, t: Any, parameters: Any) -
 
 
 def motion_of(evaluator: Evaluator, rows: dict[str, np.ndarray], n: int) -> dict[str, Any]:
-    """What forces and constraints read, a row for each number and a column for each of n states."""
+    """The inputs of forces and constraints, a row for each number and a column for each of n states."""
     keys = [key for key in ("q", "v", "t", "parameter") if key in rows]
     state = {key: np.broadcast_to(rows[key], (n, rows[key].shape[-1])) for key in keys}
     found = evaluator.outputs("motion", q=state["q"], v=state["v"], t=state["t"][:, 0], parameter=state.get("parameter"))

@@ -71,7 +71,7 @@ class Formulation:
     # --- accuracy ---------------------------------------------------------------------------------------------------------------
     @property
     def expected_error(self) -> float:
-        """What rounding may take from accelerations, relative to the largest, where the masses of the model differ much."""
+        """Error of accelerations by rounding, relative to the largest, where the masses of the model differ much."""
         return self._errors.get(self.method.name, 0.0)
 
     @property

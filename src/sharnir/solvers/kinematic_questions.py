@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class KinematicQuestions:
-    """Of one state or a batch; models without masses answer them too."""
+    """Questions about one state or a batch that need no masses."""
 
     structure: Structure
     _evaluator: Evaluator
@@ -160,7 +160,7 @@ class KinematicQuestions:
     def observed(
         self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None
     ) -> dict[str, dict[str, np.ndarray]]:
-        """What forces observe (penetration, slip, …): {force: {name: (…, parts)}}, a number for every part of the force."""
+        """Observed quantities of forces (penetration, slip, …): {force: {name: (…, parts)}}, one for every part of a force."""
         return observed(self._evaluator, q, v, t, parameters)
 
     def state_rates(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:

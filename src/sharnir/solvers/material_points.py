@@ -24,7 +24,7 @@ class MaterialPoint(NamedTuple):
 
     moved: MovedPlaces
     speeds: slice
-    """Of the elastic coordinates."""
+    """Speeds of the elastic coordinates."""
     place: Place
 
     @property

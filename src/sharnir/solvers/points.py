@@ -39,7 +39,7 @@ class Place(NamedTuple):
     turn: np.ndarray | None
     """Rotation, frame → body; None where axes are parallel."""
     deformation: Deformation | None = None
-    """Of a flexible body: `origin` and `turn` are then those of the undeformed one."""
+    """The deformation of a flexible body: `origin` and `turn` are then those of the undeformed one."""
 
 
 class Points:

@@ -35,7 +35,7 @@ class Law(NamedTuple):
 
 
 class TorqueRegressor:
-    """Of one model. `names` and the model's own `values` of π are in the order of the columns."""
+    """The regressor of one model. `names` and the model's own `values` of π are in the order of the columns."""
 
     def __init__(self, evaluator: Evaluator, parameters: Mapping[str, float]) -> None:
         """`parameters`: values of the model's parameters."""
@@ -87,7 +87,7 @@ def _of_bodies(s: Structure, parameters: Mapping[str, float]) -> FloatArray:
 
 
 def _axes(s: Structure) -> Iterator[tuple[str, PlacedJoint, int]]:
-    """Of every axis its name, its joint and which of the joint's it is."""
+    """Every axis: its name, its joint, and its number within the joint."""
     for i, joint in enumerate(s.placed, start=1):
         n = int(s.first[i + 1] - s.first[i])
         parts = joint.type.v_names()

@@ -25,7 +25,7 @@ class Solver(Protocol):
 
     @property
     def backend(self) -> str:
-        """What forward dynamics runs on."""
+        """The backend of forward dynamics."""
 
     def fast_forward(self) -> FastPath:
         """q, v, tau, t as plain arrays straight to compiled code, where there is such code."""
@@ -80,5 +80,5 @@ class Solver(Protocol):
 
 
 def nothing_to_count(method: str) -> MethodError:
-    """Of a method that is no program of kernels."""
+    """The error for a method that is no program of kernels."""
     return MethodError(f"nothing to count for 'forward' by {method!r}; try 'inverse', 'inertia', 'energy'")

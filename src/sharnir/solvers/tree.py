@@ -22,7 +22,7 @@ from .solver import nothing_to_count
 
 
 class TreeSolver:
-    """Of one formulation of a model without constraints beyond its joints."""
+    """Solver for models without constraints beyond their joints."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator, self.model = evaluator, evaluator.model

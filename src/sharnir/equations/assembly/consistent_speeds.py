@@ -18,9 +18,9 @@ RANK = 1e-7
 rounding, and speeds that follow from so small a number mean nothing."""
 
 SPEEDS_MET, ACCELERATIONS_MET = 1e-9, 1e-6
-"""What may be left of the rates of constraints, and of their accelerations, relative to the sizes of their terms."""
+"""Tolerances of the rates of constraints, and of their accelerations, relative to the sizes of their terms."""
 MOST_SOLUTIONS = 20
-"""Of a large linear system, each of what the one before has left."""
+"""Limit on the refinements of the solution of a large linear system."""
 
 Start = ArrayLike | Mapping[str, ArrayLike] | None
 """Coordinates or speeds: an array, {joint: value}, or None for the neutral position at rest."""

@@ -20,7 +20,7 @@ from .loop_closure import Closing, Closure
 
 MAX_STEPS = 300
 FIRST_STEP, LONGEST_STEP = 0.1, 0.4
-"""Of the motion, rad: steps of slides alone may be longer."""
+"""Lengths of steps, rad; steps of slides alone may be longer."""
 SHORTEST_STEP = 1e-9
 FLAT = 1e-5
 """Change of the coordinate per unit of motion below which it is at its limit: that is then known to the square of this."""
@@ -39,7 +39,7 @@ class Reached:
 
 
 class Drive:
-    """Of coordinate k along the closed positions that the speeds in `closure.free` lead to."""
+    """Moves coordinate k along the closed positions that the speeds in `closure.free` lead to."""
 
     def __init__(self, closure: Closure, k: int) -> None:
         self.closure, self.k, self.model = closure, k, closure.model

@@ -22,7 +22,7 @@ from .half_turn import turned_joint
 from .least_motion import Rows, least_motion, of_speeds, stacked
 
 TOLERANCE = 1e-11
-"""Of the residuals, relative to the sizes of their terms; what can be is brought down to rounding."""
+"""Residuals of a closed position, relative to the sizes of their terms; most are brought down to rounding."""
 ROUNDING = 2.0 * float(np.finfo(float).eps)
 MAX_ITERATIONS = 100
 FIRST_DAMPING, LAST_DAMPING = 1e-3, 1e9
@@ -147,7 +147,7 @@ class Closure:
         return Closing(q, g, closed and not turned, turned)
 
     def close_if_defined(self, q: np.ndarray, iterations: int = MAX_ITERATIONS, enough: float = ROUNDING) -> Closing | None:
-        """The same from a start that nobody asked for: None where a row is not defined there."""
+        """`close` from a start of our own choice: None where a row is not defined there."""
         try:
             return self.close(q, iterations, enough)
         except SingularError:
@@ -181,7 +181,7 @@ def not_closed(model: Model, table: Table, found: Closing, remedy: str = REMEDY)
 
 
 def off_by(model: Model, row: ConstraintRow, residual: float) -> str:
-    """What a row of position is off by, in words: of a `Distance`, whose residual is another function, the distance."""
+    """The violation of a row of position, in words: for a `Distance`, whose residual is another function, the distance."""
     constraint = next((x for name, x in model.constraints.items() if row.owner == f"constraint {name!r}"), None)
     amount = constraint.true_amount(row.what) if constraint is not None else None
     return row.amount(residual if amount is None else amount(residual), 0)

@@ -28,7 +28,7 @@ from .search import FAR, OTHER_SIDE, UNWOUND, other_side, unwound_rows
 from .start import MOVED, NEARLY_CLOSED, Asked, closed_start, guided, is_moved, start_at
 
 STEPS = 25
-"""Of Newton's method."""
+"""Limit on the steps of Newton's method."""
 STARTS = "starts"
 """Title of the progress of what is assembled one by one: who listens to it may end it."""
 UNCLEAR = 1e-15, 1e-11
@@ -83,7 +83,7 @@ class _Starts:
         self.model, self.table, self.t, self.parameters = model, table, t, parameters
 
     def _rows(self, q: np.ndarray, v: np.ndarray | None, at: np.ndarray) -> dict[str, np.ndarray]:
-        """Of the starts numbered `at`."""
+        """Rows of the starts numbered `at`."""
         speeds = np.zeros((len(q), self.model.nv)) if v is None else v
         return self.table.evaluate_many(q, speeds, np.full(len(q), self.t), self.parameters[at])
 

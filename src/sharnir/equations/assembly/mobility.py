@@ -64,7 +64,7 @@ def _rotated_in(triangle: dict[int, np.ndarray], row: np.ndarray, first: int, to
 
 # --- mobility
 ZERO = 1e-8
-"""Of a row, relative to its own length, after elimination of the others: a dependent row."""
+"""Length of a dependent row after elimination of the others, relative to its own."""
 AWAY, TRIED = (0.3, 0.1, 0.03, 0.01), 3
 """How far one coordinate is moved from a position that may be special, less where loops do not close, and how many are tried."""
 

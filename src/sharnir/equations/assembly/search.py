@@ -75,7 +75,7 @@ class _Search:
         raise self._refusal(least)
 
     def _nearer(self, q: np.ndarray) -> np.ndarray:
-        """Of a closed position that is far from the guess, and the one on the other side of the guess, the nearer."""
+        """The nearer of a closed position that is far from the guess and the one on the other side of the guess."""
         if self._distance(q) < FAR:
             return q
         for share in OTHER_SIDE:
@@ -85,7 +85,7 @@ class _Search:
         return q
 
     def _check_held(self) -> None:
-        """What is held as a whole is as it was asked for: joints given by constraints are put onto them."""
+        """Refuse joints held as a whole that are off their own constraints."""
         whole = list(self.held.whole)
         off = np.abs(turned_alike(self.model, self.asked, self.guess) - self.guess)[whole]
         if off.size and off.max() > HELD * max(1.0, float(np.abs(self.asked[whole]).max())):

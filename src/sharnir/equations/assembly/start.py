@@ -228,7 +228,7 @@ def closed_start(model: Model, table: AtParameters, asked: np.ndarray, t: float,
 
 
 def _nearly_closed(model: Model, table: AtParameters, asked: np.ndarray, t: float, held: Held) -> np.ndarray | None:
-    """Of a position that closes but for rounding, or for the digits of a file: the nearest that does; else None.
+    """The closed position next to one that closes but for rounding, or for the digits of a file; else None.
 
     Where as many coordinates are named as this one names, none of them could give way otherwise."""
     free = ~(undeformed(model, held) or held).speeds

@@ -3,7 +3,7 @@
 Every evaluation leaves the inverse pivots of S = J M^-1 J'. The largest, each relative to what is usual for its row, says how
 near the state is to a singular position: s = 1/sigma^2.  docs/theory/loops.md
 
-    s < FAR             as ever: `plain`
+    s < FAR             unchanged: `plain`
     FAR ... NEAR        the state is moved onto the constraints before its derivative is computed, smoothly more
     NEAR ... INSIDE     all the way
     INSIDE and above    all of it in double-double arithmetic, the end of a step included
@@ -92,7 +92,7 @@ def derive_near(p, k):
         if not (s < SINGULAR and derive_exactly(p, 1.0 / sqrt(s))) and not interpolate(p, k):
             p.tally[FAILED] += 1.0
             p.tally[FAILED_T] = p.T[0]
-            return  # as ever
+            return  # nothing changes
     else:
         perform(p, PROJECT)
         blend(p, k, (1.0 / FAR - 1.0 / s) / (1.0 / FAR - 1.0 / NEAR))
@@ -116,7 +116,7 @@ def note(p, k, s):
 
 # --- after a step ---------------------------------------------------------------------------------------------------------------
 def settle(p):
-    """What follows a step; where a state ends near a singular position, its projection, inside in double-double."""
+    """The work after a step; where a state ends near a singular position, its projection in double-double."""
     p.tally[SETTLED] = max(p.tally[SETTLED], p.layout[DIRECTION] * p.T[0])
     if not anything_near(p):  # the last evaluation of a step is at its end, or little before
         p.tally[NOW] = 0.0

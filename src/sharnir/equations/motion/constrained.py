@@ -57,7 +57,7 @@ LOOPS: dict[Callable[..., int], tuple[type, ...]] = {
 
 
 class ConstrainedEquations:
-    """Of one model by one method. `table` names the rows."""
+    """The equations of one model with constraints by one method. `table` names the rows."""
 
     def __init__(self, model: Model, method: Method, backend: str = "auto", store: Cache | None = None) -> None:
         self.model, self.structure = model, model.structure
@@ -84,13 +84,13 @@ class ConstrainedEquations:
         return allocate(ConstrainedState, self.sizes)._replace(share=np.array([self.share]))
 
     def empty(self, dtype: type, exact: bool = False) -> ConstrainedState:
-        """Arrays of numbers of any kind. exact: for double-double arithmetic, less is added to the diagonal of S."""
+        """Arrays of generic scalars. exact: for double-double arithmetic, less is added to the diagonal of S."""
         c = allocate(ConstrainedState, self.sizes, lambda shape: np.full(shape, np.nan, dtype=dtype))
         return c._replace(share=[EXACT if exact else self.share])
 
     # --- the equations at a state -------------------------------------------------------------------------------------------
     def state(self, values: Values, dtype: type, exact: bool = False) -> ConstrainedState:
-        """Everything in `ConstrainedState` that follows from q, v, tau, wrench, parameter and t, on numbers of any kind."""
+        """Everything in `ConstrainedState` that follows from q, v, tau, wrench, parameter and t, on generic scalars."""
         c = self.empty(dtype, exact)
         self.fill(c, values, dtype)
         return c
@@ -121,7 +121,7 @@ class ConstrainedEquations:
     def accelerations(
         self, values: Values, dtype: type = object, stabilisation: str = "", exact: bool = False
     ) -> ConstrainedState:
-        """With qdd, lam, and in qrate the rates of the coordinates, on numbers of any kind. Where `stabilisation` is
+        """With qdd, lam, and in qrate the rates of the coordinates, on generic scalars. Where `stabilisation` is
         "baumgarte" or "ggl", `values` have its `decay`. exact: for double-double arithmetic."""
         if self.sparse:
             return self._eliminated(self.sparse, values, dtype, stabilisation, exact)
@@ -277,7 +277,7 @@ class ConstrainedEquations:
         return c._replace(qrate=c.qrate if stabilisation else m.q_rate, qdd=qdd, lam=lam)
 
     def responses(self, M: np.ndarray, J: np.ndarray) -> Responses:
-        """Of states with M (ns, n, n), which is overwritten, and J (ns, m, n)."""
+        """Responses of states with M (ns, n, n), which is overwritten, and J (ns, m, n)."""
         given = {"M": np.ascontiguousarray(M), "J": np.ascontiguousarray(J), "share": np.array([self.share])}
         x = allocate(Responses, self.sizes | {"ns": len(M)})._replace(**given)
         if self.backend == "python":
@@ -289,7 +289,7 @@ class ConstrainedEquations:
 
     @cached_property
     def with_inertia(self) -> ConstrainedEquations:
-        """The same equations by an inertia matrix, for whoever needs its factors."""
+        """The same equations by an inertia matrix, where its factors are needed."""
         return ConstrainedEquations(self.model, METHODS["composite"], self.backend, self.store) if self.sparse else self
 
     @cached_property

@@ -28,7 +28,7 @@ class TracedDerivative:
 
     traced: TracedProgram
     causes: tuple[str, ...]
-    """What adds or removes energy: "drives", forces by name without the conservative ones, "tau"."""
+    """Causes that add or remove energy: "drives", forces by name without the conservative ones, "tau"."""
 
 
 class CompiledDerivative:

@@ -27,7 +27,7 @@ def is_redundant(model: Model) -> bool:
 
 
 def normalize(model: Model, q: Sequence[Number], t: Number) -> list[Number]:
-    """The coordinates of one state normalized joint by joint, on numbers of any kind."""
+    """The coordinates of one state normalized joint by joint, on generic scalars."""
     s, out = model.structure, list(q)
     with_quaternions = np.array([bool(joint.quaternions()) for joint in s.types])
     for i in np.flatnonzero(with_quaternions[s.type_of]).tolist():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Projector:
-    """Of the equations of one model."""
+    """Projection of states of one model onto its constraints."""
 
     def __init__(self, equations: ConstrainedEquations) -> None:
         self.equations, self.structure, self.model = equations, equations.structure, equations.model
@@ -89,7 +89,7 @@ def _step(on: _OnNumbers, x: np.ndarray) -> TracedProgram:
 
 
 class _OnNumbers:
-    """The functions that projection.py calls, on numbers of any kind: symbols of one graph, or floats."""
+    """The functions that projection.py calls, on generic scalars: symbols of one graph, or floats."""
 
     def __init__(self, projector: Projector, values: Values, dtype: type, exact: bool = False) -> None:
         self.projector, self.values, self.dtype, self.exact = projector, values, dtype, exact

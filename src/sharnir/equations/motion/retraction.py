@@ -1,7 +1,7 @@
 """The retraction q ⊕ δ: the coordinates after a motion with constant speeds δ for unit time; and its inverse, q₁ ⊖ q₀.
 
 Coordinates add; quaternions and free joints move by the exponential. Joints given by constraints move along N δ and are put
-back onto them. `moved_rows` is all of it, on floats and on symbols, and whoever moves coordinates calls it or the code made of
+back onto them. `moved_rows` is all of it, on floats and on symbols, and all that moves coordinates calls it or the code made of
 it: assembly, projection, partitioning, inverse kinematics, equilibrium. To first order it is q + N(q) δ, `displacement`: the
 rates of the coordinates are affine in the speeds, q̇ = N(q) v + n(q, t), and N δ is the difference of the rates at δ and at rest.
 """
@@ -35,13 +35,13 @@ from .normalization import START_TOLERANCE, settled
 THREE, FOUR, SEVEN = np.arange(3), np.arange(4), np.arange(7)
 MAX_ITERATIONS = 50
 CLOSE = 1e-12
-"""What may be left of a difference of constraint joints where rounding stops the iteration."""
+"""Tolerance of a difference of constraint joints where rounding stops the iteration."""
 
 
 def displacement(
     structure: Structure, q: Sequence[Number], delta: Sequence[Number], t: Sequence[Number], dtype: type = object
 ) -> list[Number]:
-    """N(q) δ on numbers of any kind."""
+    """N(q) δ on generic scalars."""
     if not len(structure.quaternions):  # every coordinate has its own speed: N is the identity
         return list(delta)
     moving, at_rest = (evaluate(structure, "rates", {"q": q, "v": v, "t": t}, dtype).rate for v in (delta, [0.0] * structure.nv))

@@ -28,7 +28,7 @@ T = TypeVar("T")
 OF_MODE = 2e-3
 """e over the softest mode, at most: six terms of (L7) then leave 1e-16 of it."""
 LEAST = 1e-14
-"""Of e: rounding of a pivot is smaller."""
+"""Lower limit of e: rounding of a pivot is smaller."""
 FEW = 10
 """Bodies, rows, or multipliers with one body, up to which modes are not soft but for their masses."""
 SOFT, ON_RESIDUALS = 1e-4, 2
@@ -36,7 +36,7 @@ SOFT, ON_RESIDUALS = 1e-4, 2
 POSITIONS = 3
 """Random positions in which modes are found."""
 MOST_ROWS = 100
-"""Of constraints: beyond, modes are not found, which takes time with the cube of their number."""
+"""Constraint rows up to which modes are computed, which takes time with the cube of their number."""
 
 
 def share_of(model: Model) -> float:
@@ -71,7 +71,7 @@ def _soft_modes(model: Model) -> list[float]:
 
 
 def softest_mode(J: np.ndarray, M: np.ndarray) -> float:
-    """Of S = JM⁻¹Jᵀ with a diagonal of ones, of as many modes as J has independent rows; 0 where it is not known."""
+    """The softest mode of S = JM⁻¹Jᵀ with a diagonal of ones, dependent rows apart; 0 where it is not known."""
     try:
         S = J @ np.linalg.solve(M, J.T)
     except np.linalg.LinAlgError:

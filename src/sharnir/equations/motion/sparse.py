@@ -36,7 +36,7 @@ FORWARD, CORRECTION = CLOSED["closed/forward/separate"], CLOSED["closed/correcti
 
 
 class SparseEquations:
-    """Of one model with constraints."""
+    """The equations of one model with constraints, by elimination."""
 
     def __init__(self, model: Model, store: Cache | None = None) -> None:
         self.model, self.store = model, store or Cache()
@@ -45,7 +45,7 @@ class SparseEquations:
         self.share = share_of(model)
         self._idle: list[tuple[dict[str, np.ndarray], list[Native]]] = []
 
-    # --- on numbers of any kind ---------------------------------------------------------------------------------------------
+    # --- on generic scalars ---------------------------------------------------------------------------------------------
     def trace(self, values: Values, dtype: type) -> RowsOnBodies:
         """The rows; those that are not `counted` in `values` are zero."""
         rows = self.rows.trace(values, dtype)

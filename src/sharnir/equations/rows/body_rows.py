@@ -76,7 +76,7 @@ AT_ONCE = 1 << 22
 
 
 class RowsOnBodies(NamedTuple):
-    """In one state, numbers of any kind."""
+    """In one state, generic scalars."""
 
     g: list[Number]
     """(holonomic rows)"""
@@ -140,7 +140,7 @@ class BodyRows(RowLayout):
             out[:, part.places["K"]] = K.transpose(1, 2, 0)
         return out
 
-    # --- on numbers of any kind ---------------------------------------------------------------------------------------------
+    # --- on generic scalars ---------------------------------------------------------------------------------------------
     def trace(self, values: Values, dtype: type = object) -> RowsOnBodies:
         """On floats or symbols. `values`: q, v, t, parameter, and r, G, velocity of the bodies, which are computed where they
         are not given (dtype: of what numbers)."""
@@ -193,7 +193,7 @@ class BodyRows(RowLayout):
         return ((name, found[name]) for name in self._order)
 
     def speed_forces(self, K: np.ndarray, lam: np.ndarray) -> Iterator[tuple[str, dict[int, np.ndarray]]]:
-        """What the constraints do on speeds by themselves, {speed: (n,)}, from rows of K and of multipliers."""
+        """Forces of the constraints on single speeds, {speed: (n,)}, from rows of K and of multipliers."""
         first, kind, target, at = (x.tolist() for x in self.links)
         for c, name in enumerate(self.names):
             own = lam[:, self.row_of[self.row_first[c] : self.row_first[c + 1]]]

@@ -74,7 +74,7 @@ class ConstraintTable:
         return len(self.rows)
 
     def trace(self, inputs: Values) -> TracedConstraints:
-        """The same on numbers of any kind: floats, symbols of another graph."""
+        """The same on generic scalars: floats, symbols of another graph."""
         values = self._flat(*(x for name in self.traced_inputs for x in inputs[name]))
         m, n, at = len(self), self.structure.nv, self.n_holonomic
         J = [values[at + m + k * n : at + m + (k + 1) * n] for k in range(m)]
@@ -86,7 +86,7 @@ class ConstraintTable:
         return self._expression([*t.g, *t.rate, *(x for row in t.J for x in row), *t.gamma])
 
     def rate_along(self, values: Values, dq: Sequence[Number]) -> tuple[Number, ...]:
-        """The change of `rate` along a displacement dq of the coordinates, speeds and time held, on numbers of any kind."""
+        """The change of `rate` along a displacement dq of the coordinates, speeds and time held, on generic scalars."""
         return self._rate_change(*(x for name in self.traced_inputs for x in values[name]), *dq)
 
     @cached_property
@@ -198,7 +198,7 @@ class ConstraintTable:
         return self._expression(tangent([*self.traced.g, *self.traced.rate], list(zip(moved, dx, strict=True))), *dx)
 
     def finite(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = (), sparse: bool = False) -> dict[str, Any]:
-        """The same for whoever solves with it: a row that is not defined in this state is an error, not a number. `sparse`: of
+        """`evaluate` for a solution: a row that is not defined in this state is an error, not a number. `sparse`: of
         large models J may be sparse."""
         now = (self.evaluate_either if sparse else self.evaluate)(q, v, t, parameters)
         if undefined := self.undefined(now):
@@ -248,7 +248,7 @@ class ConstraintTable:
 
     def wrenches(self, motion: Values, lam: Sequence[Number]) -> dict[str, dict[str, list[Number]]]:
         """The forces of the multipliers on the bodies: {constraint: {body: force and moment at its origin, in its axes}}, on
-        numbers of any kind. `motion`: q, v, t, parameter and what the program "motion" gives."""
+        generic scalars. `motion`: q, v, t, parameter and what the program "motion" gives."""
         bodies = self.structure.bodies
         found = self.on_bodies.wrenches(motion, lam)
         return {name: {bodies[row - 1].name: x for row, x in wrenches.items()} for name, wrenches in found.items()}
@@ -267,7 +267,7 @@ class ConstraintTable:
         return self.traced_inputs["t"][0].graph
 
     def _expression(self, outputs: Sequence[Number], *more: Symbol) -> Expression:
-        """Of the state, and where `more` inputs are given, of these."""
+        """Outputs as an expression of the state and of `more` inputs."""
         return Expression(self._graph, [*(x for group in self.traced_inputs.values() for x in group), *more], outputs)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Programs of a model on numbers of any kind: floats (`dtype=float`) or the symbols of a graph (`dtype=object`)."""
+"""Programs of a model on generic scalars: floats (`dtype=float`) or the symbols of a graph (`dtype=object`)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ BODY, SPEED = 0, 1
 
 
 class Links(NamedTuple):
-    """What the constraints touch, constraint after constraint."""
+    """Bodies and speeds that the constraints touch, constraint after constraint."""
 
     first: np.ndarray
     """(constraints + 1): where the links of a constraint begin."""
@@ -116,7 +116,7 @@ class RowLayout:
 
     @cached_property
     def angular_K(self) -> np.ndarray:
-        """Of every number in K, whether it belongs to an angular velocity."""
+        """For every number in K, whether it belongs to an angular velocity."""
         found = [np.zeros(0, dtype=bool)]
         for k in range(len(self.links.kind)):
             size = int(self.links.at[k + 1] - self.links.at[k])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 WIDTHS = {**WIDTH, "drift": WIDE, "A": WIDE}
-"""Of the outputs of the program "axes", numbers per body or per axis."""
+"""Numbers per body or per axis in the outputs of the program "axes"."""
 
 BALANCED = 1e-9
 """Sum of the forces of a row, relative to the sum of their sizes: internal."""

@@ -37,13 +37,13 @@ DENSE = 10_000_000
 SAMPLES, FEW = 16, 5
 """Positions whose pivots are usual; interpreted."""
 TIMES = 10.0
-"""What the least mobility of a row is multiplied by: pivots above that are not small, however large they are elsewhere."""
+"""Pivots above so many times the least mobility of a row are not small, however large they are elsewhere."""
 Arrays = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run does far from singular positions, and its buffers."""
+    """The functions of a run far from singular positions, and its buffers."""
 
     X: np.ndarray
     DX: np.ndarray
@@ -56,7 +56,7 @@ class Run:
     n: int
     """States."""
     more: tuple[str, ...]
-    """What the state has beside q and v: states of forces, and the work of every cause."""
+    """The entries of the state after q and v: states of forces, and the work of every cause."""
     derivative: Sequence[Native]
     after_step: Sequence[Native]
     jacobian: Sequence[Native]
@@ -82,7 +82,7 @@ class SingularPassage:
         self.passes = run.projects
         """Whether singular positions are passed exactly; known once one is near."""
         self.seconds = 0.0
-        """Of preparation during the run."""
+        """Time of preparation during the run."""
         sizes = {"nq": s.nq, "nv": s.nv, "nw": nw, "npar": len(s.parameters), "m": m, "nc": MOST_CALLS, "nx": len(run.X)}
         sizes |= {"n1": s.nq + s.nv, "n2": s.nq + s.nv + nw, "nt": run.tau.size, "np": run.parameters.size}
         own: Any = allocate(Passage, sizes | {"nj": 0, "ni": 0})
@@ -202,7 +202,7 @@ class SingularPassage:
         return np.minimum([np.median(column) if len(column) else 0.0 for column in known], TIMES * self._least_mobility())
 
     def _least_mobility(self) -> np.ndarray:
-        """Of every row, what it would be if all bodies moved as one: long chains are far more mobile than that in most positions,
+        """The mobility of every row if all bodies moved as one: long chains are far more mobile than that in most positions,
         and far from singular in positions where they are not. Elastic speeds do not count: what slopes do to a row open by
         metres says nothing of closed positions."""
         s, rows = self.structure, self.equations.table.on_bodies
@@ -275,7 +275,7 @@ class SingularPassage:
         }
 
     def _by_loops(self, two: dict[str, np.ndarray]) -> dict[int, Sequence[Native]]:
-        """Of models of any size."""
+        """Functions near singular positions for models of any size."""
         e, s, p, run = self.equations, self.structure, self.p, self.run
         assert e.sparse is not None
         if s.drives or s.given:
