@@ -19,6 +19,7 @@ from ..equations.assembly.loop_closure import assembled_positions
 from ..equations.motion.retraction import retract
 from ..equations.rows.constraint_table import ConstraintTable
 from ..errors import AssemblyError, SingularError
+from ..solvers.arguments import At
 from ..solvers.tree import TreeSolver
 from .bounded_step import RANK, null_space
 from .starts import START_CLOSING, STEP_CLOSING
@@ -44,7 +45,7 @@ class ForceDerivatives:
 
     def __call__(self, q: np.ndarray, v: np.ndarray, lam: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """(nv, nv) each."""
-        found = self._tree.inverse_derivatives(q, v, np.zeros_like(v), t, ("q", "v"), None)
+        found = self._tree.inverse_derivatives(At(q=q, v=v, qdd=np.zeros_like(v), t=t, parameter=None), ("q", "v"))
         assert found.dq is not None and found.dv is not None
         if self.table is None or not len(lam):
             return found.dq, found.dv

@@ -26,13 +26,13 @@ from ..kernels.cholesky import substitute
 from ..kernels.constrained import constraint_forces, least_pivot, pushed
 from ..trace import Graph, GraphTooLarge, Number
 from .actuation import least_changes, multipliers_of, null_rows, without_rows
-from .arguments import unbatch
+from .arguments import At, Rows, unbatch
 from .derivatives import Derivatives, check_wrt, field_of
 from .jacobian_code import JacobianCode
 from .near_dependence import refined_changes
 
 if TYPE_CHECKING:
-    from .constrained import ConstrainedSolver, Rows
+    from .constrained import ConstrainedSolver
 
 
 # --- accelerations of a closed system and their derivatives as one graph, for small models: nothing runs between its parts
@@ -132,16 +132,16 @@ class ConstrainedDerivatives:
         return TracedProgram(graph, {name: x for name, x in values.items() if x or name != "parameter"}, outputs)
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
-    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
+    def forward(self, at: At, wrt: Any) -> Derivatives:
         if wrt.__class__ is not tuple or wrt not in self._graphs:
             wrt = check_wrt(wrt, ("q", "v", "tau"), self.evaluator)
         if wrt not in self._graphs:
             self._graphs[wrt] = fast_path(self._one_graph(wrt), self.evaluator.threads)
-        more = self.evaluator.fast_parameters(parameters)
-        done = self._graphs[wrt](None, q, v, tau, *more, t)
+        more = self.evaluator.fast_parameters(at["parameter"])
+        done = self._graphs[wrt](None, at["q"], at["v"], at["tau"], *more, at["t"])
         if done is not None and not (done[2] < NEAR_DEPENDENCE).any():
             return Derivatives(done[0], **{field_of(name): x for name, x in zip(wrt, done[3:], strict=True)})
-        return self._by_parts(q, v, tau, t, wrt, parameters)
+        return self._by_parts(at, wrt)
 
     def _one_graph(self, wrt: tuple[str, ...]) -> GraphRunner | None:
         """None where it would be too large, or is not compiled."""
@@ -157,8 +157,8 @@ class ConstrainedDerivatives:
         shapes = {name: (nv, len(x) // max(nv, 1)) if name[0] == "d" else (len(x),) for name, x in traced.outputs.items()}
         return GraphRunner(traced, shapes, self.equations.store)
 
-    def _by_parts(self, q: Any, v: Any, tau: Any, t: Any, wrt: tuple[str, ...], parameters: Any) -> Derivatives:
-        rows, n, single = self.evaluator.arguments.states(None, parameters, q=q, v=v, tau=tau, t=t)
+    def _by_parts(self, at: At, wrt: tuple[str, ...]) -> Derivatives:
+        rows, n, single = self.evaluator.arguments.states(at)
         qdd, lam = self._solution(rows, n)
         self.solver.check_finite(qdd, rows, single)
         changes = self.changes(rows, n, qdd, lam, wrt, refined=True)
@@ -230,10 +230,10 @@ class ConstrainedDerivatives:
         return [name for name in wrt if name in ("q", "parameter")]
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
-    def inverse(self, q: Any, v: Any, a: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
+    def inverse(self, at: At, wrt: Any) -> Derivatives:
         wrt = check_wrt(wrt, ("q", "v", "a"), self.evaluator)
-        tau = self.solver.inverse(q, v, a, t, None, parameters, None, None)
-        rows, n, single = self.evaluator.arguments.states(None, parameters, q=q, v=v, qdd=a, t=t)
+        tau = self.solver.inverse(at)
+        rows, n, single = self.evaluator.arguments.states(at)
         least = tau.reshape(n, self.structure.nv)
         J = self.solver.constraint_values(rows, n)[0]
         lam = multipliers_of(J, self.solver.tree_forces(rows, n).reshape(least.shape) - least)

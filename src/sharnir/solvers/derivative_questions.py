@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..backends.traced import TracedProgram
 from ..equations.rows.evaluation import evaluate, state_inputs, with_bodies
 from ..trace import Graph
-from .arguments import unbatch
+from .arguments import At, unbatch
 from .derivatives import Derivatives, check_wrt, field_of
 from .evaluator import Evaluator
 from .formulation import Formulation
@@ -42,9 +42,9 @@ class EnergyDerivatives:
             potential = sum((x for x, turns in zip(stored, s.forces.kinetic, strict=True) if not turns), potential)
         return TracedProgram(graph, given, {"energy": (kinetic, potential)})
 
-    def __call__(self, q: Any, v: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
+    def __call__(self, at: At, wrt: Any) -> Derivatives:
         wrt = check_wrt(wrt, ("q", "v"), self.evaluator)
-        rows, n, single = self.evaluator.arguments.states(None, parameters, q=q, v=v, t=t)
+        rows, n, single = self.evaluator.arguments.states(at)
         found = self.code.run(rows, n, wrt)
         changes = {field_of(name): unbatch(found[f"energy/{name}"], single, None) for name in wrt}
         return Derivatives(unbatch(found["energy"], single, None), **changes)
@@ -79,7 +79,7 @@ class DerivativeQuestions:
         Everything in the model is differentiated: forces, drives, couplings, joints of any kind. `dq` is in the tangent:
         column j is the derivative along the motion that speed j alone causes, q + N(q)·e_j·s.
         """
-        return self._with_inertia.forward_derivatives(q, v, tau, t, wrt, parameters)
+        return self._with_inertia.forward_derivatives(At(q=q, v=v, tau=tau, t=t, parameter=parameters), wrt)
 
     def inverse_derivatives(
         self,
@@ -91,7 +91,7 @@ class DerivativeQuestions:
         parameters: Parameters = None,
     ) -> Derivatives:
         """Joint forces τ = `value` and ∂τ/∂q, ∂τ/∂v, ∂τ/∂a = `dq`, `dv`, `da` (the mass matrix), as `forward_derivatives`."""
-        return self.solver.inverse_derivatives(q, v, a, t, wrt, parameters)
+        return self.solver.inverse_derivatives(At(q=q, v=v, qdd=a, t=t, parameter=parameters), wrt)
 
     def reaction_derivatives(
         self,
@@ -103,7 +103,7 @@ class DerivativeQuestions:
         parameters: Parameters = None,
     ) -> Derivatives:
         """R (N, 6) of `reactions` and its derivatives (N, 6, nv) with respect to q (in the tangent), v and τ."""
-        return self._with_inertia.reaction_derivatives(q, v, tau, t, wrt, parameters)
+        return self._with_inertia.reaction_derivatives(At(q=q, v=v, tau=tau, t=t, parameter=parameters), wrt)
 
     def energy_derivatives(
         self,
@@ -114,7 +114,7 @@ class DerivativeQuestions:
         parameters: Parameters = None,
     ) -> Derivatives:
         """Kinetic and potential energy (2,) and their derivatives (2, nv) with respect to q (in the tangent) and v."""
-        return self._energy_derivatives(q, v, t, wrt, parameters)
+        return self._energy_derivatives(At(q=q, v=v, t=t, parameter=parameters), wrt)
 
     @cached_property
     def _energy_derivatives(self) -> EnergyDerivatives:

@@ -19,7 +19,7 @@ from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.states import check_finite, check_state, check_wrenches
 from ..programs import needs_inertia, program_for
-from .arguments import Arguments, batch_size, check_out
+from .arguments import Arguments, check_out
 from .formulation import Formulation
 
 
@@ -33,22 +33,12 @@ class Evaluator:
         self._programs = formulation.programs
         self._fast: dict[tuple[str, tuple[str, ...]], FastPath] = {}
 
-    def output(
-        self,
-        name: str,
-        output: str,
-        out: np.ndarray | None = None,
-        **given: Any,
-    ) -> np.ndarray:
+    def output(self, name: str, output: str, out: np.ndarray | None = None, **given: Any) -> np.ndarray:
         """One output of a program."""
         return self.outputs(name, (output,), out, **given)[output]
 
     def outputs(
-        self,
-        name: str,
-        outputs: tuple[str, ...] = (),
-        out: np.ndarray | None = None,
-        **given: Any,
+        self, name: str, outputs: tuple[str, ...] = (), out: np.ndarray | None = None, **given: Any
     ) -> dict[str, np.ndarray]:
         """Some outputs of a program, all if none is named; `out` is an array for the first."""
         with_wrenches = given.get("wrench") is not None
@@ -61,12 +51,7 @@ class Evaluator:
         if given.get("parameter") is not None:
             self.arguments.parameters(given["parameter"])  # refused where the model has none
         runner = self._programs.runner(name, outputs, with_wrenches)
-        arrays = {
-            key: self.arguments.row(key, given.get(key) if key == "parameter" else given[key], size)
-            for key, size in runner.inputs.items()
-        }
-        n, single = batch_size(arrays)
-        rows = {key: x for key, (x, _) in arrays.items()}
+        rows, n, single = self.arguments.rows(given, runner.inputs)
         found = self.run(runner, rows, n, out, single)
         if single and not (_finite(rows) and _finite(found)):
             self.diagnose(given, needs_inertia(name))

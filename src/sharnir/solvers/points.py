@@ -14,12 +14,11 @@ from ..model.states import check_finite
 from ..trace import at_values, has_parameters
 from ..types import real_array
 from . import material_points
+from .arguments import At
 from .evaluator import Evaluator
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from ..types import State
 
 ORIGIN = (0.0, 0.0, 0.0)
 AXES = ("world", "local")
@@ -49,38 +48,26 @@ class Points:
         self.evaluator, self.model = evaluator, evaluator.model
         self._places: dict[str, Place] = {}
 
-    def pose(self, q: State, where: Where, t: ArrayLike, parameters: Any) -> Pose | tuple[np.ndarray, np.ndarray]:
-        place = self._place(where, parameters)
+    def pose(self, at: At, where: Where) -> Pose | tuple[np.ndarray, np.ndarray]:
+        place = self._place(where, at["parameter"])
         given = {"point": place.origin, "path": place.path}
         material = None
         if place.deformation is not None:
-            material = material_points.material_point(self.evaluator, place.deformation, place, place.origin, q)
+            material = material_points.material_point(self.evaluator, place.deformation, place, place.origin, at["q"])
             given = material.given
-        found = self.evaluator.outputs("pose", ("position", "G"), q=q, t=t, parameter=parameters, **given)
+        found = self.evaluator.outputs("pose", ("position", "G"), **at, **given)
         rotation = _own_axes(place, found["G"]).swapaxes(-1, -2) if material is None else material.axes(found["G"])
         position = found["position"]
         return Pose(position.tolist(), Rotation(rotation.ravel().tolist())) if position.ndim == 1 else (rotation, position)
 
-    def jacobian(
-        self,
-        q: State,
-        where: Where,
-        point: ArrayLike,
-        t: ArrayLike,
-        axes: str,
-        parameters: Any,
-    ) -> np.ndarray:
-        return self._asked("jacobian", "J", where, point, axes, q=q, t=t, parameter=parameters)
+    def jacobian(self, at: At, where: Where, point: ArrayLike, axes: str) -> np.ndarray:
+        return self._asked("jacobian", "J", where, point, axes, **at)
 
-    def velocity(
-        self, q: State, v: State, where: Where, point: ArrayLike, t: ArrayLike, axes: str, parameters: Any
-    ) -> np.ndarray:
-        return self._asked("point-velocity", "velocity", where, point, axes, q=q, v=v, t=t, parameter=parameters)
+    def velocity(self, at: At, where: Where, point: ArrayLike, axes: str) -> np.ndarray:
+        return self._asked("point-velocity", "velocity", where, point, axes, **at)
 
-    def acceleration(
-        self, q: State, v: State, a: State, where: Where, point: ArrayLike, t: ArrayLike, axes: str, parameters: Any
-    ) -> np.ndarray:
-        return self._asked("point-acceleration", "acceleration", where, point, axes, q=q, v=v, qdd=a, t=t, parameter=parameters)
+    def acceleration(self, at: At, where: Where, point: ArrayLike, axes: str) -> np.ndarray:
+        return self._asked("point-acceleration", "acceleration", where, point, axes, **at)
 
     def _asked(self, program: str, output: str, where: Where, point: ArrayLike, axes: str, **given: Any) -> np.ndarray:
         """Linear and angular part, each of three rows, in the axes asked for."""
