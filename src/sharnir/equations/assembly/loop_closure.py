@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ...errors import AssemblyError, SingularError
 from ...model.model import Model
 from ..motion.retraction import retract
-from ..rows.constraint_table import ConstraintTable, Numbers
+from ..rows.constraint_table import ConstraintTable
 from ..rows.one_constraint import ConstraintRow
 from .fixed_coordinates import coordinate_rows
 from .half_turn import turned_joint
@@ -38,35 +37,6 @@ MOTION = 0.5
 """The largest motion of a step, rad; of metres as many as the mechanism is open by."""
 
 
-class AtParameters:
-    """A table of constraints with the parameters of the model at some values."""
-
-    def __init__(self, table: ConstraintTable, parameters: Numbers) -> None:
-        table.check_conditions(parameters)
-        self.rows, self.undefined, self.n_holonomic, self.scale = table.rows, table.undefined, table.n_holonomic, table.scale
-        self.table, self.parameters = table, parameters
-
-    def evaluate(self, q: np.ndarray, v: np.ndarray, t: float) -> dict[str, np.ndarray]:
-        return self.table.evaluate(q, v, t, self.parameters)
-
-    def finite(self, q: np.ndarray, v: np.ndarray, t: float) -> dict[str, np.ndarray]:
-        return self.table.finite(q, v, t, self.parameters)
-
-
-Table = AtParameters | ConstraintTable
-"""With the parameters it was made for, or with those of the model."""
-
-
-def rows_at(table: Table, q: np.ndarray, v: np.ndarray, t: float, check: bool = False) -> dict[str, Any]:
-    """g, rate, J, gamma in one state; J is sparse where it is large. `check`: what is not defined there is an error."""
-    whole, parameters = _parts(table)
-    return whole.finite(q, v, t, parameters, sparse=True) if check else whole.evaluate_either(q, v, t, parameters)
-
-
-def _parts(table: Table) -> tuple[ConstraintTable, Numbers]:
-    return (table.table, table.parameters) if isinstance(table, AtParameters) else (table, ())
-
-
 @dataclass(frozen=True)
 class Closing:
     """Where a search for a closed position has ended."""
@@ -86,7 +56,13 @@ class Closure:
     """
 
     def __init__(
-        self, model: Model, table: Table, t: float, free: np.ndarray, held: Sequence[int] = (), values: np.ndarray | None = None
+        self,
+        model: Model,
+        table: ConstraintTable,
+        t: float,
+        free: np.ndarray,
+        held: Sequence[int] = (),
+        values: np.ndarray | None = None,
     ) -> None:
         self.model, self.table, self.t, self.free = model, table, t, free
         self.held, self.values = list(held), values
@@ -94,7 +70,7 @@ class Closure:
 
     def at(self, q: np.ndarray, check: bool = False) -> tuple[np.ndarray, Rows]:
         """g and J. `check`: what is not defined there is an error."""
-        now = rows_at(self.table, q, self._at_rest, self.t, check)
+        now = (self.table.finite if check else self.table.evaluate)(q, self._at_rest, self.t, sparse=True)
         g = now["g"]
         J: Rows = now["J"][: len(g)]
         if self.held:
@@ -142,8 +118,7 @@ class Closure:
             else:
                 damping = max(8.0 * damping, FIRST_DAMPING)
         closed = _gap(g / self.table.scale.of_rows(q, J)) <= max(TOLERANCE, enough)
-        whole, parameters = _parts(self.table)
-        turned = turned_joint(self.model, whole, q, self.t, parameters) if closed else ""
+        turned = turned_joint(self.model, self.table, q, self.t, self.table.parameters) if closed else ""
         return Closing(q, g, closed and not turned, turned)
 
     def close_if_defined(self, q: np.ndarray, iterations: int = MAX_ITERATIONS, enough: float = ROUNDING) -> Closing | None:
@@ -155,7 +130,7 @@ class Closure:
 
 
 def assembled_positions(
-    model: Model, table: Table, q: np.ndarray, t: float, free: np.ndarray, iterations: int = MAX_ITERATIONS
+    model: Model, table: ConstraintTable, q: np.ndarray, t: float, free: np.ndarray, iterations: int = MAX_ITERATIONS
 ) -> np.ndarray:
     """The closed position that q leads to, only speeds in `free` (nv,) being moved; an AssemblyError after so many iterations."""
     found = Closure(model, table, t, free).close(q, iterations)
@@ -167,7 +142,7 @@ def assembled_positions(
 REMEDY = "check lengths and places of joints, give coordinates nearer to a closed position, or leave more joints free"
 
 
-def not_closed(model: Model, table: Table, found: Closing, remedy: str = REMEDY) -> AssemblyError:
+def not_closed(model: Model, table: ConstraintTable, found: Closing, remedy: str = REMEDY) -> AssemblyError:
     if found.turned:
         return AssemblyError(
             f"the mechanism cannot be assembled: joint {found.turned!r} closes only at half a turn from where it "

@@ -23,7 +23,7 @@ from .continuation import distance
 from .fixed_coordinates import Held, undeformed
 from .half_turn import turned_rows
 from .least_motion import RANK
-from .loop_closure import MOTION, ROUNDING, STRAIGHT, TOLERANCE, AtParameters
+from .loop_closure import MOTION, ROUNDING, STRAIGHT, TOLERANCE
 from .search import FAR, OTHER_SIDE, UNWOUND, other_side, unwound_rows
 from .start import MOVED, NEARLY_CLOSED, Asked, closed_start, guided, is_moved, start_at
 
@@ -71,7 +71,7 @@ def assembled_starts(
         if k not in refused:
             try:
                 check_state(model, q[k], v[k], t)
-                start = start_at(model, q[k], v[k], t, AtParameters(table, parameters[k]), asked)
+                start = start_at(model, q[k], v[k], t, table.at(parameters[k]), asked)
                 found_q[k], found_v[k] = start.q, start.v
             except SharnirError as error:
                 refused[k] = error
@@ -85,10 +85,7 @@ class _Starts:
     def _rows(self, q: np.ndarray, v: np.ndarray | None, at: np.ndarray) -> dict[str, np.ndarray]:
         """Rows of the starts numbered `at`."""
         speeds = np.zeros((len(q), self.model.nv)) if v is None else v
-        return self.table.evaluate_many(q, speeds, np.full(len(q), self.t), self.parameters[at])
-
-    def _at(self, k: int) -> AtParameters:
-        return AtParameters(self.table, self.parameters[k])
+        return self.table.evaluate(q, speeds, np.full(len(q), self.t), self.parameters[at])
 
     # --- positions ------------------------------------------------------------------------------------------------------------
     def positions(self, given: np.ndarray, asked: Asked, every: bool) -> tuple[np.ndarray, np.ndarray, dict[int, SharnirError]]:
@@ -98,7 +95,7 @@ class _Starts:
         which, held, is_fixed, refused = which.ravel(), asked.held(self.model), asked.fixed is not None, dict[int, SharnirError]()
         starts = given[first]
         if asked.fixed and asked.coordinates:
-            starts = np.array([guided(self.model, self._at(k), given[k], self.t, asked) for k in first])
+            starts = np.array([guided(self.model, self.table.at(self.parameters[k]), given[k], self.t, asked) for k in first])
         q, ok = starts.copy(), np.zeros(len(first), dtype=bool)
         if not (held.rows or held.whole or layout(self.model.structure).constrained):
             some = _Starts(self.model, self.table, self.t, self.parameters[first])
@@ -109,7 +106,10 @@ class _Starts:
         for k in sorted(np.flatnonzero(~ok & defined).tolist(), key=lambda k: int(first[k])):
             bar.update(int(first[k]))
             try:
-                q[k], ok[k] = closed_start(self.model, self._at(first[k]), starts[k], self.t, held, is_fixed), True
+                q[k], ok[k] = (
+                    closed_start(self.model, self.table.at(self.parameters[first[k]]), starts[k], self.t, held, is_fixed),
+                    True,
+                )
             except (AssemblyError, SingularError) as error:
                 refused |= dict.fromkeys(np.flatnonzero(which == k).tolist(), error)
                 if not every:

@@ -17,7 +17,7 @@ from ...model.model import Model
 from ...model.states import check_state
 from ..rows.constraint_table import ConstraintTable, table_of
 from .fixed_coordinates import held_coordinates
-from .loop_closure import AtParameters, Closure
+from .loop_closure import Closure
 
 # --- the rank of a sparse matrix, row by row: Givens' rotations on columns in an order of small bandwidth
 NEGLIGIBLE = 0.1
@@ -75,7 +75,7 @@ def mobility(model: Model, q: ArrayLike | None = None, t: float = 0.0, parameter
     table, values = table_of(model), tuple(model.parameter_values(parameters).values())
     given, _, t = check_state(model, q, None, t)
     found: Mobility | None = None
-    for position, at in _positions(model, AtParameters(table, values), given, t) if q is None else [("", given)]:
+    for position, at in _positions(model, table.at(values), given, t) if q is None else [("", given)]:
         now = _mobility(model, table, at, t, values, position)
         if found is None or now.freedoms < found.freedoms:
             found = now
@@ -85,7 +85,7 @@ def mobility(model: Model, q: ArrayLike | None = None, t: float = 0.0, parameter
     return found
 
 
-def _positions(model: Model, table: AtParameters, neutral: np.ndarray, t: float) -> Iterator[tuple[str, np.ndarray]]:
+def _positions(model: Model, table: ConstraintTable, neutral: np.ndarray, t: float) -> Iterator[tuple[str, np.ndarray]]:
     """Closed positions to judge at, and how each is called: the nearest to the neutral one, which may be one where everything
     lies on top of each other, and some with one coordinate moved away from there."""
     free = np.ones(model.nv, dtype=bool)

@@ -16,9 +16,10 @@ from ...kernels.joint_stage import TURN
 from ...model.model import Model
 from ...model.pose import Pose, Rotation
 from ..motion.retraction import retract
+from ..rows.constraint_table import ConstraintTable
 from .continuation import Drive, distance, turned_alike
 from .fixed_coordinates import Held, angles, own_speeds, undeformed
-from .loop_closure import TOLERANCE, Closing, Closure, Table, not_closed
+from .loop_closure import TOLERANCE, Closing, Closure, not_closed
 
 RINGS = ((0.05, 2), (0.3, 4), (1.0, 6), (math.pi, 8))
 """Distances of other starts, rad, and how many of each; all of a ring are tried, and the nearest solution is taken."""
@@ -33,7 +34,7 @@ UNWOUND = 1e-9
 """How far a position may move that is closed again after whole turns."""
 
 
-def closed_position(model: Model, table: Table, guess: np.ndarray, t: float, held: Held) -> np.ndarray:
+def closed_position(model: Model, table: ConstraintTable, guess: np.ndarray, t: float, held: Held) -> np.ndarray:
     """The nearest closed position that is found; with flexible bodies as they are deformed, where there is such a one."""
     if (stiff := undeformed(model, held)) is not None:
         try:
@@ -44,7 +45,7 @@ def closed_position(model: Model, table: Table, guess: np.ndarray, t: float, hel
 
 
 class _Search:
-    def __init__(self, model: Model, table: Table, guess: np.ndarray, t: float, held: Held) -> None:
+    def __init__(self, model: Model, table: ConstraintTable, guess: np.ndarray, t: float, held: Held) -> None:
         self.model, self.table, self.t, self.held = model, table, t, held
         self.guess = retract(model, guess, np.zeros(model.nv), t)
         self.asked = guess

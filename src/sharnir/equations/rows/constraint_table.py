@@ -48,27 +48,38 @@ class TracedConstraints:
 
 
 def table_of(model: Model) -> ConstraintTable:
-    """The table of a model for one user, who counts his own evaluations; everything else is made once."""
+    """The table of a model for one user, whose evaluations are counted from zero; everything else is made once."""
     structure = model.structure
     if "constraints" not in structure.cached:
         structure.cached["constraints"] = ConstraintTable(structure, model.constraints)
-    own = ConstraintTable.__new__(ConstraintTable)
-    own.__dict__, own._evaluations = structure.cached["constraints"].__dict__, 0
-    return own
+    shared: ConstraintTable = structure.cached["constraints"]
+    return shared.view([0], ())
 
 
 class ConstraintTable:
     """The rows of a model's constraints. Rows that hold whatever the motion are left out and listed in `trivial`."""
 
-    __slots__ = ("__dict__", "_evaluations")
+    __slots__ = ("__dict__", "_evaluations", "parameters")
 
     def __init__(self, structure: Structure, constraints: dict[str, Constraint]) -> None:
         self.structure = structure
-        self._evaluations = 0
+        self._evaluations = [0]
+        self.parameters: Numbers = ()
         self.on_bodies = body_rows(structure, constraints)
         """The same rows as functions of the motion of the bodies they touch."""
         self.rows, self.n_holonomic, self.trivial = self.on_bodies.rows, self.on_bodies.n_holonomic, self.on_bodies.trivial
         self.scale = Scale(structure, constraints, self.rows)
+
+    def view(self, evaluations: list[int], parameters: Numbers) -> ConstraintTable:
+        """The same table with another count of evaluations, at other values of the parameters."""
+        own = ConstraintTable.__new__(ConstraintTable)
+        own.__dict__, own._evaluations, own.parameters = self.__dict__, evaluations, parameters
+        return own
+
+    def at(self, parameters: Numbers) -> ConstraintTable:
+        """The table of this user at values of all parameters. An AssemblyError where some rows cannot be met with them."""
+        self.check_conditions(parameters)
+        return self.view(self._evaluations, parameters)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -95,17 +106,9 @@ class ConstraintTable:
         dq = self._graph.inputs(len(q))
         return self._expression(tangent(self.traced.rate, list(zip(q, dq, strict=True))), *dq)
 
-    def evaluate_sparse(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, Any]:
-        """g, rate, gamma in one state as arrays, and J as a `scipy.sparse.csr_array` of a pattern that is the same in all states:
-        work in proportion to the number of rows and to the lengths of the loops."""
-        return self._sparse.evaluate(q, v, t, np.array(parameters, dtype=float) if len(parameters) else None)
-
-    def evaluate_either(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, Any]:
-        """`evaluate`, of large models `evaluate_sparse`."""
-        return (self.evaluate_sparse if self.is_large else self.evaluate)(q, v, t, parameters)
-
     @cached_property
-    def _sparse(self) -> SparseRows:
+    def sparse(self) -> SparseRows:
+        """The rows by work in proportion to their number and to the lengths of the loops."""
         return SparseRows(self.structure, self.on_bodies)
 
     @property
@@ -119,18 +122,22 @@ class ConstraintTable:
         s = self.structure
         return is_large(s) or max(len(self), s.nb) * s.nv > DENSE
 
-    def evaluate(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, np.ndarray]:
-        """g, rate, J, gamma in one state, as arrays."""
+    def evaluate(self, q: np.ndarray, v: np.ndarray, t: Any, parameters: Numbers = (), sparse: bool = False) -> dict[str, Any]:
+        """g, rate, J, gamma in one state, as arrays. `sparse`: J of a large model as a `scipy.sparse.csr_array` of a pattern that
+        is the same in all states. States (T, nq), (T, nv), (T,), (T, parameters) of a small model: (T, …), the same for any T."""
+        if q.ndim > 1:
+            return _on_lanes(self._runner, q, v, t, np.asarray(parameters))
+        parameters = parameters if len(parameters) else self.parameters
         if self.is_large:
-            sparse = self.evaluate_sparse(q, v, t, parameters)
-            return sparse | {"J": sparse["J"].toarray()}
+            found = self.sparse.evaluate(q, v, t, parameters)
+            return found if sparse else found | {"J": found["J"].toarray()}
         parameters = parameters if len(parameters) else list(self.structure.parameters.values())
-        self._evaluations += 1
-        if self._evaluations > INTERPRETED and self.may_compile:
+        self._evaluations[0] += 1
+        if self._evaluations[0] > INTERPRETED and self.may_compile:
             return self._compiled(q, v, parameters, t)
         floats = {"q": q.tolist(), "v": v.tolist(), "parameter": list(parameters), "t": [float(t)]}
-        found = self.trace(floats)
-        arrays = {name: np.array(getattr(found, name), dtype=float) for name in ("g", "rate", "J", "gamma")}
+        traced = self.trace(floats)
+        arrays = {name: np.array(getattr(traced, name), dtype=float) for name in ("g", "rate", "J", "gamma")}
         return arrays | {"J": arrays["J"].reshape(len(self), self.structure.nv)}
 
     def _compiled(self, *state: Any) -> dict[str, np.ndarray]:
@@ -157,7 +164,7 @@ class ConstraintTable:
 
     def compile(self) -> None:
         """From now on by straight-line code wherever that will be: the last bits do not depend on how many came before."""
-        self._evaluations = max(self._evaluations, INTERPRETED)
+        self._evaluations[0] = max(self._evaluations[0], INTERPRETED)
 
     @cached_property
     def reads(self) -> np.ndarray:
@@ -200,7 +207,7 @@ class ConstraintTable:
     def finite(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = (), sparse: bool = False) -> dict[str, Any]:
         """`evaluate` for a solution: a row that is not defined in this state is an error, not a number. `sparse`: of
         large models J may be sparse."""
-        now = (self.evaluate_either if sparse else self.evaluate)(q, v, t, parameters)
+        now = self.evaluate(q, v, t, parameters, sparse)
         if undefined := self.undefined(now):
             shown = np.array2string(q, precision=6, separator=", ", threshold=20, suppress_small=True)
             raise SingularError(
@@ -232,11 +239,6 @@ class ConstraintTable:
             return np.zeros(len(t))
         found = _on_lanes(self._residual_code, q, v, t, parameters)["residual"]
         return np.asarray(np.abs(found / self.scale.of_rows(q)).max(axis=1))
-
-    def evaluate_many(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> dict[str, np.ndarray]:
-        """g, rate, J, gamma (T, …) of states (T, nq), (T, nv), (T,), (T, parameters), of small models, by code that is the same
-        for any number of states."""
-        return _on_lanes(self._runner, q, v, t, parameters)
 
     @property
     def _residuals(self) -> tuple[Number, ...]:
