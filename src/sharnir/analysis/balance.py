@@ -29,11 +29,8 @@ from .tangent_space import rate_matrix
 # --- exact derivatives of h(q, v, t) − J(q)ᵀλ with respect to q, in the tangent, and to v
 def force_derivatives(d: Dynamics, table: ConstraintTable | None) -> ForceDerivatives:
     """Those of a model, made once: tracing takes longer than many searches."""
-    cached, key = d.structure.cached, ("force derivatives", str(d.formulation.programs.store.folder))
-    if key not in cached:
-        cached[key] = ForceDerivatives(d, table)
-    found: ForceDerivatives = cached[key]
-    return found
+    key = ("force derivatives", str(d.formulation.programs.store.folder))
+    return d.structure.once(key, lambda: ForceDerivatives(d, table))
 
 
 class ForceDerivatives:

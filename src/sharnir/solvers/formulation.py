@@ -99,11 +99,7 @@ class Formulation:
 
     def _cached(self, key: tuple[str, ...], make: Callable[[], T]) -> T:
         """A value that belongs to the structure and to the folder of compiled code."""
-        cached = self.structure.cached
-        full = (*key, str(self.programs.store.folder))
-        if full not in cached:
-            cached[full] = make()
-        return cached[full]
+        return self.structure.once((*key, str(self.programs.store.folder)), make)
 
     def _choose(self, method: str) -> Choice:
         if method == "auto" and self.massless:

@@ -101,26 +101,28 @@ def _speeds_of(s: Structure, k: int) -> slice:
 
 def own_speeds(s: Structure) -> np.ndarray:
     """(nq,): the speed that is the rate of each coordinate, −1 where there is none."""
-    if "own speeds" not in s.cached:
+
+    def make() -> np.ndarray:
         j, out = s.joints, np.full(s.nq, -1)
         adds = (j.coordinates > 0) & (j.kind != BALL) & (j.kind != FREE) & (j.coordinates == j.axes)
         for q_at, v_at, n in zip(j.q_at[adds], j.v_at[adds], j.axes[adds], strict=True):
             out[q_at : q_at + n] = np.arange(v_at, v_at + n)
-        s.cached["own speeds"] = out
-    found: np.ndarray = s.cached["own speeds"]
-    return found
+        return out
+
+    return s.once("own speeds", make)
 
 
 def angles(s: Structure) -> np.ndarray:
     """(nv,): which speeds are those of rotations; of the user's own joints none is known to be."""
-    if "angles" not in s.cached:
+
+    def make() -> np.ndarray:
         j, out = s.joints, np.zeros(s.nv, dtype=bool)
         for kind, first, last in ((TURN, 0, 1), (SCREW, 0, 1), (BALL, 0, 3), (FREE, 3, 6)):
             for at in j.v_at[(j.kind == kind) & (j.coordinates > 0)].tolist():
                 out[at + first : at + last] = True
-        s.cached["angles"] = out
-    found: np.ndarray = s.cached["angles"]
-    return found
+        return out
+
+    return s.once("angles", make)
 
 
 def coordinate_rows(model: Model, q: np.ndarray, which: Sequence[int], t: float) -> np.ndarray:

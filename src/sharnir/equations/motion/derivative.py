@@ -62,16 +62,18 @@ def compiled_derivative(
     """`trace_derivative`, compiled once and cached with the model; None where the graph has more nodes than `limit`."""
     if not constrained or stabilisation not in DECAYING:
         stabilisation = ""  # the others do not change the equations
-    key = ("derivative", method.name, balance, tau_works, limit, stabilisation, str(store.folder))
-    if key not in structure.cached:
+
+    def make() -> CompiledDerivative | None:
         try:
             traced = trace_derivative(structure, method, balance, tau_works, limit, constrained, stabilisation)
-            structure.cached[key] = CompiledDerivative(traced, store)
         except GraphTooLarge:
             if method is SMALLEST:
                 mark_large(structure)
-            structure.cached[key] = None
-    return structure.cached[key]
+            return None
+        return CompiledDerivative(traced, store)
+
+    key = ("derivative", method.name, balance, tau_works, limit, stabilisation, str(store.folder))
+    return structure.once(key, make)
 
 
 def trace_derivative(

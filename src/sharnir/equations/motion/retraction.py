@@ -108,7 +108,7 @@ class Layout(NamedTuple):
 
 
 def layout(s: Structure) -> Layout:
-    if "retraction" not in s.cached:
+    def make() -> Layout:
         j = s.joints
         own = j.coordinates > 0
         adds = own & (j.kind != BALL) & (j.kind != FREE) & (j.coordinates == j.axes)
@@ -116,14 +116,14 @@ def layout(s: Structure) -> Layout:
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         balls, free = (np.flatnonzero(own & (j.kind == kind)) for kind in (BALL, FREE))
         given = np.flatnonzero(own & (j.kind == GIVEN) & (j.coordinates != j.axes))
-        s.cached["retraction"] = Layout(
+        return Layout(
             (np.repeat(j.q_at[adds], counts) + within, np.repeat(j.v_at[adds], counts) + within),
             (j.q_at[balls], j.v_at[balls]),
             (j.q_at[free], j.v_at[free]),
             tuple(sorted({int(np.searchsorted(j.start, k, side="right")) - 2 for k in given.tolist()})),
         )
-    found: Layout = s.cached["retraction"]
-    return found
+
+    return s.once("retraction", make)
 
 
 def moved_rows(model: Model, q: np.ndarray, delta: np.ndarray, t: Number) -> np.ndarray:

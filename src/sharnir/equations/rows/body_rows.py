@@ -95,9 +95,7 @@ def body_rows_of(model: Model) -> BodyRows:
 
 def body_rows(structure: Structure, constraints: Mapping[str, Constraint]) -> BodyRows:
     """The rows of a structure, which is made anew where constraints are added."""
-    if "body rows" not in structure.cached:
-        structure.cached["body rows"] = BodyRows(structure, constraints)
-    return structure.cached["body rows"]
+    return structure.once("body rows", lambda: BodyRows(structure, constraints))
 
 
 class BodyRows(RowLayout):

@@ -50,10 +50,7 @@ class TracedConstraints:
 def table_of(model: Model) -> ConstraintTable:
     """The table of a model for one user, whose evaluations are counted from zero; everything else is made once."""
     structure = model.structure
-    if "constraints" not in structure.cached:
-        structure.cached["constraints"] = ConstraintTable(structure, model.constraints)
-    shared: ConstraintTable = structure.cached["constraints"]
-    return shared.view([0], ())
+    return structure.once("constraints", lambda: ConstraintTable(structure, model.constraints)).view([0], ())
 
 
 class ConstraintTable:

@@ -102,9 +102,7 @@ class SingularPassage:
         self.after_step = self._native(singular_step.settle, self.derivative)
         self.jacobian = [self._native(singular_step.jacobian, self.derivative)] if run.jacobian else []
         key = ("usual pivots", equations.method.name, run.compiled)
-        if key not in s.cached:
-            s.cached[key] = self._usual(SAMPLES if run.compiled else FEW)
-        p.usual[:] = s.cached[key]
+        p.usual[:] = s.once(key, lambda: self._typical_pivots(SAMPLES if run.compiled else FEW))
         p.usual[self._switched()] = 0.0
         shared = ("X", "DX", "T", "J", "tau", "parameter", "pivots", "calls", "first")
         self._fresh = {name: x.copy() for name, x in p._asdict().items() if name not in shared}
@@ -181,7 +179,7 @@ class SingularPassage:
         return int(self.p.tally[singular_state.FAILED]), float(self.p.tally[singular_state.FAILED_T])
 
     # --- which rows count, and what is usual ----------------------------------------------------------------------------------
-    def _usual(self, samples: int) -> np.ndarray:
+    def _typical_pivots(self, samples: int) -> np.ndarray:
         """The median of every pivot over random positions, on the constraints or not."""
         run, s, p = self.run, self.structure, self.p
         rng = np.random.default_rng(11)
@@ -307,14 +305,16 @@ class SingularPassage:
 def exact_code(e: ConstrainedEquations, more: Sequence[str]) -> tuple[GraphRunner, GraphRunner, GraphRunner]:
     """A Newton step of the coordinates, the correction of the speeds, and the derivative, in double-double; once for a model."""
     key = ("exact", e.method.name, tuple(more), str(e.store.folder))
-    if key not in e.structure.cached:
+
+    def make() -> tuple[GraphRunner, GraphRunner, GraphRunner]:
         n, m = e.sizes["n"], e.sizes["m"]
         if not e.sparse and n**3 / 6 + n * n * m + n * m * m + m**3 / 6 > DENSE:
             raise GraphTooLarge
         causes = tuple(more[len(e.structure.states) :])
-        derivative = trace_derivative(e.structure, e.method, bool(causes), "tau" in causes, LIMIT, e, exact=True)
-        assert derivative.causes == causes
-        programs = (*e.projector.traced(True, LIMIT, counted=len(e.table)), derivative.traced)
-        e.structure.cached[key] = tuple(GraphRunner(traced, store=e.store, pairs=True) for traced in programs)
-    found: tuple[GraphRunner, GraphRunner, GraphRunner] = e.structure.cached[key]
-    return found
+        rates = trace_derivative(e.structure, e.method, bool(causes), "tau" in causes, LIMIT, e, exact=True)
+        assert rates.causes == causes
+        programs = (*e.projector.traced(True, LIMIT, counted=len(e.table)), rates.traced)
+        position, speed, derivative = (GraphRunner(traced, store=e.store, pairs=True) for traced in programs)
+        return position, speed, derivative
+
+    return e.structure.once(key, make)
