@@ -20,7 +20,7 @@ from ..backends.traced import TracedProgram
 from ..equations.kernels.solution import ConstrainedState
 from ..equations.motion.constrained import ConstrainedEquations
 from ..equations.rows.differentiated import differentiated
-from ..equations.rows.evaluation import evaluate
+from ..equations.rows.evaluation import evaluate, state_inputs, traced_program
 from ..errors import SingularError
 from ..kernels.cholesky import substitute
 from ..kernels.constrained import constraint_forces, least_pivot, pushed
@@ -63,7 +63,7 @@ def forward_graph(equations: ConstrainedEquations, residuals: TracedProgram, wrt
         for column in right.T:
             relink(substitute)(M, column, n)
         outputs[f"d{name}"] = tuple((right - Z.T @ (gamma + c.J @ right) if m else right).ravel())
-    return TracedProgram(graph, {name: x for name, x in inputs.items() if x or name != "parameter"}, outputs)
+    return traced_program(inputs, outputs)
 
 
 def _responses(c: ConstrainedState, m: int, n: int) -> np.ndarray:
@@ -103,7 +103,7 @@ class ConstrainedDerivatives:
 
     def _residuals(self, graph: Graph) -> TracedProgram:
         s = self.structure
-        _, values = self.code.inputs("q", "v", "qdd", "lam", graph=graph)
+        values = state_inputs(s, graph, qdd=s.nv, lam=len(self.equations.table))
         given = {**values, "wrench": [0.0] * (6 * (s.nb + 1))}
         rows = self.equations.table.trace(values)
         tree = evaluate(s, "inverse", given).tau
@@ -115,7 +115,7 @@ class ConstrainedDerivatives:
             "M": tuple(evaluate(s, "inertia/composite", given).M.ravel()),
             "J": tuple(x for row in rows.J for x in row),
         }
-        return TracedProgram(graph, {name: x for name, x in values.items() if x or name != "parameter"}, outputs)
+        return traced_program(values, outputs)
 
     @cached_property
     def rows(self) -> JacobianCode:
@@ -123,13 +123,13 @@ class ConstrainedDerivatives:
         return JacobianCode(self.evaluator, "derivatives", self._rows, ("carried", "moved"))
 
     def _rows(self, graph: Graph) -> TracedProgram:
-        _, values = self.code.inputs("q", "v", "lam", "y", graph=graph)
+        values = state_inputs(self.structure, graph, lam=len(self.equations.table), y=self.structure.nv)
         J = self.equations.table.trace(values).J
         outputs = {
             "carried": _products(zip(*J, strict=True), values["lam"], self.structure.nv),
             "moved": _products(J, values["y"], len(J)),
         }
-        return TracedProgram(graph, {name: x for name, x in values.items() if x or name != "parameter"}, outputs)
+        return traced_program(values, outputs)
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
     def forward(self, at: At, wrt: Any) -> Derivatives:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..backends.traced import TracedProgram
-from ..equations.rows.evaluation import evaluate, state_inputs, with_bodies
+from ..equations.rows.evaluation import evaluate, state_inputs, traced_program, with_bodies
 from ..trace import Graph
 from .arguments import At, unbatch
 from .derivatives import Derivatives, check_wrt, field_of
@@ -34,13 +34,12 @@ class EnergyDerivatives:
     def _trace(self, graph: Graph) -> TracedProgram:
         s = self.structure
         values: dict[str, Any] = state_inputs(s, graph)
-        given = {name: x for name, x in values.items() if x or name != "parameter"}
         kinetic, potential = evaluate(s, "energy", values).energy
         if s.forces:
             stored = s.forces.report(with_bodies(s, values) if s.forces.kinematic else values)[0]
             kinetic = sum((x for x, turns in zip(stored, s.forces.kinetic, strict=True) if turns), kinetic)
             potential = sum((x for x, turns in zip(stored, s.forces.kinetic, strict=True) if not turns), potential)
-        return TracedProgram(graph, given, {"energy": (kinetic, potential)})
+        return traced_program(values, {"energy": (kinetic, potential)})
 
     def __call__(self, at: At, wrt: Any) -> Derivatives:
         wrt = check_wrt(wrt, ("q", "v"), self.evaluator)

@@ -7,12 +7,11 @@ them: (N e_j, 0, ∂a/∂q_j, ∂λ/∂q_j) for q. See docs/theory/derivatives_c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from ..backends.traced import TracedProgram
-from ..equations.rows.evaluation import evaluate, state_inputs
+from ..equations.rows.evaluation import evaluate, state_inputs, traced_program
 from ..trace import Graph
 from .constrained_code import ConstrainedCode
 from .evaluator import Evaluator
@@ -27,15 +26,10 @@ def statics_code(evaluator: Evaluator, constrained: ConstrainedCode | None = Non
     s = evaluator.structure
 
     def trace(graph: Graph) -> TracedProgram:
-        if constrained is None:
-            given: dict[str, Any] = state_inputs(s, graph, qdd=s.nv)
-            values = {**given, "wrench": [0.0] * (6 * (s.nb + 1))}
-        else:
-            _, values = constrained.inputs("q", "v", "qdd", "lam", graph=graph)
-            given = dict(values)
-            values["wrench"] = constrained.wrenches(values).ravel().tolist()
-        inputs = {name: x for name, x in given.items() if x or name != "parameter"}
-        return TracedProgram(graph, inputs, {"R": tuple(evaluate(s, "kinetostatics", values).R.ravel())})
+        more = {} if constrained is None else {"lam": len(constrained.equations.table)}
+        values = state_inputs(s, graph, qdd=s.nv, **more)
+        wrench = [0.0] * (6 * (s.nb + 1)) if constrained is None else constrained.wrenches(values).ravel().tolist()
+        return traced_program(values, {"R": evaluate(s, "kinetostatics", {**values, "wrench": wrench}).R.ravel()})
 
     return JacobianCode(evaluator, "derivatives of reactions", trace, ("R",))
 

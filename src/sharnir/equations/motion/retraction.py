@@ -14,12 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...backends.llvm.graph_runner import GraphRunner
-from ...backends.traced import TracedProgram
-from ...dialect.arithmetic import STEPPING
 from ...dialect.cache import Cache
-from ...dialect.double_double_code import PAIRS
-from ...dialect.kernels.rows import Scattered, scatter
-from ...dialect.native import Loop, Native
+from ...dialect.native import Native
 from ...errors import NOT_A_NUMBER, StateError, brief
 from ...kernels.joint_stage import BALL, FREE, GIVEN
 from ...model.joints import Joint
@@ -29,7 +25,8 @@ from ...model.structure import Structure
 from ...trace import Graph, Number
 from ...types import FloatArray, IntArray, State, real_array
 from ..assembly import exponential
-from ..rows.evaluation import evaluate
+from ..rows.evaluation import evaluate, new_inputs, traced_program
+from .native_arrays import native_add
 from .normalization import START_TOLERANCE, settled
 
 THREE, FOUR, SEVEN = np.arange(3), np.arange(4), np.arange(7)
@@ -52,10 +49,9 @@ def native_displacement(
     structure: Structure, at: Mapping[str, np.ndarray], delta: np.ndarray, dq: np.ndarray, store: Cache
 ) -> Native:
     """`dq` from `delta` at the state in the arrays `at` (q, t), as straight-line code."""
-    graph = Graph()
-    inputs = {name: tuple(graph.inputs(size)) for name, size in (("q", structure.nq), ("delta", structure.nv), ("t", 1))}
-    outputs = {"dq": tuple(displacement(structure, inputs["q"], inputs["delta"], inputs["t"]))}
-    return GraphRunner(TracedProgram(graph, inputs, outputs), store=store).bind({**at, "delta": delta, "dq": dq})
+    inputs = new_inputs(Graph(), q=structure.nq, delta=structure.nv, t=1)
+    outputs = {"dq": displacement(structure, inputs["q"], inputs["delta"], inputs["t"])}
+    return GraphRunner(traced_program(inputs, outputs), store=store).bind({**at, "delta": delta, "dq": dq})
 
 
 def retract(model: Model, q: np.ndarray, delta: np.ndarray, t: Number) -> np.ndarray:
@@ -69,13 +65,11 @@ def native_retract(model: Model, at: Mapping[str, np.ndarray], delta: np.ndarray
     if not len(s.quaternions):  # every coordinate adds: a loop that is the same for all models
         places, speeds = layout(s).adding
         assert np.array_equal(places, speeds)
-        return Loop(scatter, (Scattered,), PAIRS if pairs else STEPPING, store=store).bind(Scattered(delta, places, at["q"]))
-    graph = Graph()
-    inputs = {name: tuple(graph.inputs(size)) for name, size in (("q", s.nq), ("delta", s.nv), ("t", 1))}
+        return native_add(delta, places, at["q"], store, pairs)
+    inputs = new_inputs(Graph(), q=s.nq, delta=s.nv, t=1)
     q, small = (np.array(inputs[name], dtype=object) for name in ("q", "delta"))
-    outputs = {"x": tuple(retract(model, q, small, inputs["t"][0]))}
-    code = GraphRunner(TracedProgram(graph, inputs, outputs), store=store, pairs=pairs)
-    return code.bind({**at, "delta": delta, "x": at["q"]})
+    moved = traced_program(inputs, {"x": retract(model, q, small, inputs["t"][0])})
+    return GraphRunner(moved, store=store, pairs=pairs).bind({**at, "delta": delta, "x": at["q"]})
 
 
 def integrate(model: Model, q: State, dv: State, t: float) -> FloatArray:

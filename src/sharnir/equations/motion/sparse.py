@@ -18,7 +18,6 @@ from ...backends.loops import LoopRunner
 from ...backends.run import run_program
 from ...dialect.arithmetic import STEPPING
 from ...dialect.cache import Cache
-from ...dialect.kernels.rows import Scattered, scatter
 from ...dialect.native import Loop, Native
 from ...kernels.constrained import EXACT
 from ...model.model import Model
@@ -29,6 +28,7 @@ from ..kernels.projection import NEWTON_STEPS
 from ..kernels.solution import DriftingRows, decaying
 from ..rows.body_rows import BodyRows, RowsOnBodies, body_rows_of
 from ..rows.evaluation import Values
+from .native_arrays import native_add
 from .retraction import native_retract
 from .share import closed_structure, share_of
 
@@ -99,9 +99,7 @@ class SparseEquations:
         at |= {"gap": gap}
         retract = native_retract(self.model, at, at["delta"], self.store)
         step = [*self._rows(at), self._copied(at["g"], gap), *self._correction.chain(at), retract]
-        faster = Loop(scatter, (Scattered,), STEPPING, store=self.store).bind(
-            Scattered(at["delta"], np.arange(len(at["v"]), dtype=np.int64), at["v"])
-        )
+        faster = native_add(at["delta"], np.arange(len(at["v"]), dtype=np.int64), at["v"], self.store)
         return [*step * NEWTON_STEPS, *self._rows(at), self._copied(at["row rate"], gap), *self._correction.chain(at), faster]
 
     def _rows(self, at: Mapping[str, np.ndarray]) -> list[Native]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...backends.link import relink
 from ...backends.run import run_program
+from ...backends.traced import TracedProgram
 from ...model.structure import Structure
 from ...programs import program_for
 from ...trace import Graph, Number, Symbol
@@ -29,5 +30,15 @@ def with_bodies(structure: Structure, values: Values, dtype: type = object) -> d
 
 def state_inputs(structure: Structure, graph: Graph, **more: int) -> dict[str, tuple[Symbol, ...]]:
     """New symbols of a graph: q, v, so many `more` of each name, parameter and, as everywhere the last, t."""
-    sizes = {"q": structure.nq, "v": structure.nv, **more, "parameter": len(structure.parameters), "t": 1}
+    return new_inputs(graph, q=structure.nq, v=structure.nv, **more, parameter=len(structure.parameters), t=1)
+
+
+def new_inputs(graph: Graph, **sizes: int) -> dict[str, tuple[Symbol, ...]]:
+    """New symbols of a graph, so many of each name."""
     return {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
+
+
+def traced_program(inputs: Mapping[str, Sequence[Symbol]], outputs: Mapping[str, Iterable[Number]]) -> TracedProgram:
+    """Outputs as a program of symbols of one graph, the time among them; without parameters where the model has none."""
+    given = {name: tuple(x) for name, x in inputs.items() if x or name != "parameter"}
+    return TracedProgram(given["t"][0].graph, given, {name: tuple(x) for name, x in outputs.items()})

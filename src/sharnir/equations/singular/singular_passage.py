@@ -16,7 +16,6 @@ import numpy as np
 from ...backends.grouped import native_copy
 from ...backends.llvm.graph_runner import GraphRunner
 from ...dialect.arithmetic import STEPPING
-from ...dialect.kernels.rows import Gathered, Scattered, gather, scatter
 from ...dialect.native import Loop, Native, calls, from_python
 from ...dialect.storage import allocate
 from ...trace import GraphTooLarge
@@ -24,6 +23,7 @@ from ..kernels import singular_state, singular_step
 from ..kernels.singular_state import Passage
 from ..motion.constrained import ConstrainedEquations
 from ..motion.derivative import trace_derivative
+from ..motion.native_arrays import native_add_to_pairs, native_rounded
 from ..rows.dependence import always_dependent
 from ..rows.one_constraint import label_of
 from ..rows.row_layout import SPEED
@@ -218,10 +218,7 @@ class SingularPassage:
         def of(which: np.ndarray) -> np.ndarray:
             return np.median([np.bincount(rows.row_of_K, x * which, len(rows)) for x in K], axis=0)
 
-        shifting, turning = (
-            of(~rows.angular_K & ~bending),
-            of(rows.angular_K),
-        )  # rows of position have arms too, too long where open
+        shifting, turning = of(~rows.angular_K & ~bending), of(rows.angular_K)  # rows of position have arms too, long where open
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(shifting > 0.0, shifting / m.sum(), turning / inertia)
 
@@ -282,19 +279,11 @@ class SingularPassage:
         # powers need no more digits: those of the derivative in double precision, at the first parts
         sizes = {"q": s.nq, "v": s.nv, "rate": s.nq, "qdd": s.nv, "more": len(run.more)}
         one = {name: np.zeros(size) for name, size in sizes.items()}
-        firsts = [
-            Loop(gather, (Gathered,), STEPPING, store=e.store).bind(
-                Gathered(two[n].reshape(-1), 2 * np.arange(len(one[n])), one[n])
-            )
-            for n in ("q", "v")
-        ]
+        rounded = [native_rounded(two[name], one[name], e.store) for name in ("q", "v")]
         inputs = {"t": run.T, "tau": p.own_tau, "parameter": p.own_parameter}
-        places = 2 * np.arange(len(run.more))
-        powers = [
-            native_copy([(np.zeros_like(p.more2), p.more2)], e.store),
-            Loop(scatter, (Scattered,), STEPPING, store=e.store).bind(Scattered(one["more"], places, p.more2.reshape(-1))),
-        ]
-        derived = [*firsts, *run.one_state({**one, **inputs}), *powers] if run.more else []
+        cleared = native_copy([(np.zeros_like(p.more2), p.more2)], e.store)
+        powers = [cleared, native_add_to_pairs(one["more"], p.more2, e.store)]
+        derived = [*rounded, *run.one_state({**one, **inputs}), *powers] if run.more else []
         return {
             singular_state.POSITION: loops.position(),
             singular_state.SPEED: loops.speed(),
