@@ -15,10 +15,10 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.assembly.loop_closure import assembled_positions
+from ..equations.assembly.loop_closure import Closure
 from ..equations.motion.retraction import retract
 from ..equations.rows.constraint_table import ConstraintTable
-from ..errors import AssemblyError, SingularError
+from ..errors import SingularError
 from ..solvers.arguments import At
 from ..solvers.tree import TreeSolver
 from .bounded_step import RANK, null_space
@@ -142,10 +142,7 @@ class Balance:
         """The nearest closed position; None where none is found."""
         if self.table is None:
             return q
-        try:
-            return assembled_positions(self.model, self.table, q, self.t, self.free if free is None else free, iterations)
-        except (AssemblyError, SingularError, np.linalg.LinAlgError):
-            return None
+        return Closure(self.model, self.table, self.t, self.free if free is None else free).closed(q, iterations)
 
     def at(self, q: np.ndarray) -> Position | None:
         """None where a force is not defined."""

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.assembly.loop_closure import assembled_positions
+from ..equations.assembly.loop_closure import Closure
 from ..equations.motion.retraction import retract
 from ..equations.rows.constraint_table import ConstraintTable
-from ..errors import AssemblyError, SingularError
 from .bounded_step import bounded_step
 from .limits import Limits
 from .starts import START_CLOSING, STEP_CLOSING
@@ -65,17 +64,16 @@ class Search:
             return q
         held = ~self.free
         for _ in range(1 + int(self.free.sum())):
-            try:
-                q = assembled_positions(self.model, self.table, q, self.t, ~held, iterations)
-            except (AssemblyError, SingularError, np.linalg.LinAlgError):
+            closed = Closure(self.model, self.table, self.t, ~held).closed(q, iterations)
+            if closed is None:
                 return None
-            beyond = self.limits.beyond(q, 1e-12) & self.free
+            beyond = self.limits.beyond(closed, 1e-12) & self.free
             if not beyond.any():
-                return q
+                return closed
             if (beyond & held).all():
                 return None
             held = held | beyond  # on its limit from here on; the others close the loops
-            q = self.limits.clipped(q, self.free)
+            q = self.limits.clipped(closed, self.free)
         return None
 
     def at(self, q: np.ndarray, iterations: int = 0) -> Reached:

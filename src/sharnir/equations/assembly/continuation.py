@@ -123,10 +123,10 @@ class Drive:
         """After a motion and the return onto the constraints; None where that leads elsewhere."""
         c = self.closure
         trial = retract(c.model, q, motion, c.t)
-        found = c.close_if_defined(trial, CORRECTIONS, ENOUGH)
-        if found is None or not found.closed or distance(c.model, trial, found.q) > 0.5 * float(np.linalg.norm(motion)) + 1e-12:
+        found = c.closed(trial, CORRECTIONS, ENOUGH)
+        if found is None or distance(c.model, trial, found) > 0.5 * float(np.linalg.norm(motion)) + 1e-12:
             return None
-        return found.q
+        return found
 
 
 def distance(model: Model, a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -125,8 +125,13 @@ class Closure:
         """`close` from a start of our own choice: None where a row is not defined there."""
         try:
             return self.close(q, iterations, enough)
-        except SingularError:
+        except (SingularError, np.linalg.LinAlgError):
             return None
+
+    def closed(self, q: np.ndarray, iterations: int = MAX_ITERATIONS, enough: float = ROUNDING) -> np.ndarray | None:
+        """The closed position that q leads to; None where there is none, or a row is not defined at q."""
+        found = self.close_if_defined(q, iterations, enough)
+        return found.q if found is not None and found.closed else None
 
 
 def assembled_positions(

@@ -101,9 +101,9 @@ def _positions(model: Model, table: ConstraintTable, neutral: np.ndarray, t: flo
         for away in AWAY:
             guess = neutral.copy()
             guess[model.q_slice(joint)] += away
-            found = closure.close_if_defined(guess)
-            if found is not None and found.closed:
-                yield f"the closed position with joint {joint!r} moved by {away:g}", found.q
+            found = closure.closed(guess)
+            if found is not None:
+                yield f"the closed position with joint {joint!r} moved by {away:g}", found
                 break
 
 

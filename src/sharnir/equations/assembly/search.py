@@ -80,9 +80,9 @@ class _Search:
         if self._distance(q) < FAR:
             return q
         for share in OTHER_SIDE:
-            found = self.closure.close_if_defined(other_side(self.model, q, self.guess, self.asked, self.held, share))
-            if found is not None and found.closed:
-                q = min(q, self._unwound(found.q), key=self._distance)
+            found = self.closure.closed(other_side(self.model, q, self.guess, self.asked, self.held, share))
+            if found is not None:
+                q = min(q, self._unwound(found), key=self._distance)
         return q
 
     def _check_held(self) -> None:
@@ -120,8 +120,8 @@ class _Search:
         """From the position that closes with only whole joints of quaternions held."""
         if not self.held.coordinates:
             return None
-        found = self.loose.close_if_defined(start)
-        return self._to_values(self._unwound(found.q)) if found is not None and found.closed else None
+        found = self.loose.closed(start)
+        return None if found is None else self._to_values(self._unwound(found))
 
     def _to_values(self, q: np.ndarray) -> np.ndarray | None:
         """One held coordinate after the other. Where one does not get there, its range is remembered."""
