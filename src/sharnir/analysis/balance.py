@@ -22,7 +22,7 @@ from ..errors import SingularError
 from ..solvers.arguments import At
 from ..solvers.tree import TreeSolver
 from .bounded_step import RANK, null_space
-from .starts import START_CLOSING, STEP_CLOSING
+from .limits import START_CLOSING, STEP_CLOSING
 from .tangent_space import rate_matrix
 
 
@@ -108,6 +108,10 @@ class Position:
     def F(self) -> np.ndarray:
         """L⁻¹ F."""
         return self.motions.T @ self.left
+
+    @property
+    def cost(self) -> float:
+        return float(self.F @ self.F)
 
     @cached_property
     def _slopes(self) -> tuple[np.ndarray, np.ndarray]:

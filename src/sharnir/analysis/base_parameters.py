@@ -83,10 +83,10 @@ def matching(names: Sequence[str], patterns: Sequence[str]) -> np.ndarray:
     """Indices of the names that match any of the patterns; a pattern that matches none is refused."""
     found: set[int] = set()
     for pattern in listed_names(patterns, "fixed", StateError):
-        hits = [k for k, name in enumerate(names) if isinstance(pattern, str) and fnmatchcase(name, pattern)]
-        if not hits:
+        matches = [k for k, name in enumerate(names) if isinstance(pattern, str) and fnmatchcase(name, pattern)]
+        if not matches:
             raise StateError(f"fixed: no parameter matches {brief(pattern)}; {choices(pattern, names, 'parameters')}")
-        found |= set(hits)
+        found |= set(matches)
     return np.array(sorted(found), dtype=int)
 
 

@@ -21,9 +21,8 @@ from .balance import Balance, Position
 from .balancing import BalancingSearch
 from .equilibrium_result import Equilibrium
 from .force_units import unit_of_force
-from .limits import Limits
+from .limits import CLOSINGS, Limits, random_start
 from .locking import warn_of_locking
-from .starts import CLOSINGS, random_start
 
 # --- whether an equilibrium is stable: by the potential energy where forces have one, else by the linearised motion
 ROUNDING = 1e-9
@@ -172,7 +171,7 @@ def _searched(
                 if stable is False or result.stability != "unstable":
                     return result
                 unstable = unstable or result
-            if best is None or now.F @ now.F < 0.99 * (best.F @ best.F):
+            if best is None or now.cost < 0.99 * best.cost:
                 best = now
     if unstable is not None and not stable:
         return unstable

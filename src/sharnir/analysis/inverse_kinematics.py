@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.assembly.loop_closure import assembled_positions
+from ..equations.assembly.loop_closure import Closure, not_closed
 from ..equations.rows.constraint_table import table_of
 from ..errors import UnreachableError
 from ..model.model import Model
@@ -17,9 +17,8 @@ from ..model.states import check_model, check_state
 from ..reporting.formats import plural
 from ..types import State, random_generator, truth
 from .arguments import positive, speeds_of, whole
-from .limits import Limits
+from .limits import CLOSINGS, Limits, random_start
 from .reaching import Reached, Search
-from .starts import CLOSINGS, random_start
 from .targets import Goal, Place, Target, read_targets
 
 SHOWN = 12
@@ -125,7 +124,9 @@ def inverse_kinematics(
     best, tried = _best(search, q0, first, starts, rng, tolerance)
     if best is None:
         assert table is not None
-        assembled_positions(model, table, search.limits.clipped(q0, free), t, free)  # says why there is none
+        end = Closure(model, table, t, free).close(search.limits.clipped(q0, free))
+        if not end.closed:
+            raise not_closed(model, table, end)
         raise UnreachableError(
             "no closed position within the limits of the joints was found; give a start nearer to one, or limits=False"
         )

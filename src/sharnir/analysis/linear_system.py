@@ -15,8 +15,11 @@ from scipy.linalg import expm, matrix_balance, qr
 from ..dynamics import Dynamics
 from ..errors import MethodError, StateError, brief, no_such
 from ..model.references import is_name_in
+from ..reporting.formats import MISSING, plural
+from ..reporting.table import Table
 from ..types import real_array
-from .modes import GROWING, GROWTH, Mode
+from .modes import GROWING, GROWTH, OSCILLATION, Mode
+from .modes import ZERO as NOTHING_MOVES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -214,9 +217,16 @@ class LinearSystem:
     # --- shown and handed on --------------------------------------------------------------------------------------------------
     def summary(self) -> str:
         """The modes as a table: eigenvalues, frequencies, damping ratios, and what moves."""
-        from .linear_summary import summary
-
-        return summary(self)
+        growing, zeros = self.growing, self.spectrum.zeros
+        about = f"{self.steadiness} at t = {self.t:g}" if self.steadiness == "frozen" else self.steadiness
+        verdict = f"{plural(len(growing), 'mode grows', 'modes grow')}" if growing else "no mode grows"
+        states = plural(len(self.A), "state")
+        lines = [f"{self.dynamics.model.name}: {about}; {states}, {zeros} of {len(self.A)} eigenvalues zero, {verdict}"]
+        if self.why:
+            lines.append(f"  A is that of the instant only: {self.why}")
+        head = ["mode", "eigenvalue, 1/s", "frequency, Hz", "damping ratio", "kind", "moves"]
+        table = Table.of_text([head, *(_row(k, mode) for k, mode in enumerate(self.modes))])
+        return "\n".join([*lines, table.plain()])
 
     def bode(
         self,
@@ -259,3 +269,33 @@ class LinearSystem:
     def __repr__(self) -> str:
         shape = f"{len(self.A)} states, {len(self.input_names)} inputs, {len(self.output_names)} outputs"
         return f"<LinearSystem of {self.dynamics.model.name!r}: {shape}; {self.steadiness}>"
+
+
+# --- the modes as lines of a table
+SHOWN = 0.1
+"""Coordinates that move less than this, relative to the one that moves most, are not listed."""
+MOST = 4
+"""Coordinates listed for a mode."""
+
+
+def _row(k: int, mode: Mode) -> list[str]:
+    x = mode.eigenvalue
+    real = x.real if mode.kind != OSCILLATION else 0.0
+    shown = f"{real:.6g}" + (f" ± {x.imag:.6g}i" if x.imag else "")
+    ratio = MISSING if mode.kind == NOTHING_MOVES else "0" if mode.kind == OSCILLATION else f"{mode.damping_ratio:.4g}"
+    return [str(k + 1), shown, f"{mode.frequency:.6g}" if x.imag else MISSING, ratio, mode.kind, _moves(mode)]
+
+
+def _moves(mode: Mode) -> str:
+    """`shoulder 1, elbow −0.41`: in phase or against it, and where it is neither, by how many degrees ahead."""
+    parts = []
+    for share in mode.shares:
+        if share.amplitude < SHOWN:
+            break
+        degrees = np.degrees(share.phase)
+        if abs(degrees) < 1.0 or abs(degrees) > 179.0:
+            parts.append(f"{share.name} {share.amplitude * (1.0 if abs(degrees) < 90.0 else -1.0):.2g}")
+        else:
+            parts.append(f"{share.name} {share.amplitude:.2g} at {degrees:.0f}°")
+    more = len(parts) - MOST
+    return ", ".join(parts[:MOST]) + (f" and {more} more" if more > 0 else "")

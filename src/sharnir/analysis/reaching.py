@@ -13,16 +13,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import Dynamics
+from ..equations.assembly.damped_newton import FIRST_DAMPING, Step, damped_newton
 from ..equations.assembly.loop_closure import Closure
 from ..equations.motion.retraction import retract
 from ..equations.rows.constraint_table import ConstraintTable
 from .bounded_step import bounded_step
-from .limits import Limits
-from .starts import START_CLOSING, STEP_CLOSING
+from .limits import START_CLOSING, STEP_CLOSING, Limits
 from .tangent_space import rate_matrix
 from .targets import Target
 
 MAX_ITERATIONS = 100
+LEAST_DAMPING = 1e-12
+"""Redundant joints leave the step open without any."""
 CONVERGED = 1e-13
 """Weighted misses, m and rad, below which there is nothing to gain."""
 SLOW = 1e-10
@@ -100,27 +102,24 @@ class Search:
     # --- the search ---------------------------------------------------------------------------------------------------------
     def descend(self, start: Reached) -> Reached:
         """Down to a least distance from the targets, by Levenberg–Marquardt."""
-        now, mu, growth = start, 1e-3 * max(float((start.J**2).sum(axis=0).max(initial=0.0)), 1e-300), 2.0
-        C, spent = self.closing(now.q), start.iterations
-        for _ in range(MAX_ITERATIONS):
+        spent = start.iterations
+
+        def step(now: Reached, damping: float, gain: float) -> Step | None:
+            nonlocal spent
             if np.abs(now.r).max(initial=0.0) <= CONVERGED:
-                break
+                return None
             spent += 1
-            step = self._step(now.q, now.J, now.r, mu, C)
-            promised = now.cost - float(((now.r + now.J @ step) ** 2).sum())
-            q = self._moved(now.q, step)
-            trial = None if q is None else self.at(q)
-            if promised <= SLOW * now.cost:  # the last step: it moves the joints by more than it changes the misses
-                now = trial if trial is not None and trial.cost <= now.cost else now
-                break
-            gain = -1.0 if trial is None else (now.cost - trial.cost) / promised
-            if trial is not None and gain > 1e-4:
-                now, C = trial, self.closing(trial.q)
-                mu, growth = mu * max(0.1, 1.0 - (2.0 * gain - 1.0) ** 3), 2.0
-            elif growth > 1e12:
-                break
-            else:
-                mu, growth = mu * growth, 2.0 * growth
+            mu = max(damping, LEAST_DAMPING) * max(float((now.J**2).sum(axis=0).max(initial=0.0)), 1e-300)
+            motion = self._step(now.q, now.J, now.r, mu, self.closing(now.q))
+            promised = now.cost - float(((now.r + now.J @ motion) ** 2).sum())
+            # the last step moves the joints by more than it changes the misses
+            return Step(motion, promised, 0.0 if promised <= SLOW * now.cost else None)
+
+        def moved(now: Reached, motion: np.ndarray) -> Reached | None:
+            q = self._moved(now.q, motion)
+            return None if q is None else self.at(q)
+
+        now = damped_newton(start, step, moved, MAX_ITERATIONS, FIRST_DAMPING)
         return Reached(now.q, now.r, now.J, spent)
 
     def slide(self, reached: Reached, start: np.ndarray, enough: float) -> Reached:

@@ -215,14 +215,10 @@ def _pivots(model: Model, J: np.ndarray, columns: np.ndarray, rank: int) -> np.n
 def _check_determined(model: Model, J: np.ndarray, independent: np.ndarray) -> None:
     dependent = J[:, _others(J.shape[1], independent)]
     if dependent.size and np.linalg.svd(dependent, compute_uv=False).min() < POOR:
-        raise _not_independent(model, independent)
-
-
-def _not_independent(model: Model, named: np.ndarray) -> MethodError:
-    names = ", ".join(repr(model.v_names[k]) for k in named)
-    return MethodError(
-        f"independent: {names} do not determine the motion here: with them held the mechanism still moves; choose others"
-    )
+        names = ", ".join(repr(model.v_names[k]) for k in independent)
+        raise MethodError(
+            f"independent: {names} do not determine the motion here: with them held the mechanism still moves; choose others"
+        )
 
 
 def _others(n: int, some: np.ndarray) -> np.ndarray:

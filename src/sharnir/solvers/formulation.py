@@ -60,7 +60,10 @@ class Formulation:
         self.constrained: ConstrainedEquations | None = None
         """The equations with constraints, where the model has any."""
         if model.constraints:
-            self.constrained = self._cached(("constrained", choice.method, backend), lambda: self._constrained(choice))
+            self.constrained = self._cached(
+                ("constrained", choice.method, backend),
+                lambda: choice.constrained or ConstrainedEquations(model, self.method, backend, self.programs.store),
+            )
         if method != "auto":  # errors of the request come first
             self._find_massless()
             self._errors = self._expected_errors()
@@ -107,9 +110,6 @@ class Formulation:
         if method == "auto":
             return choose_method(self.programs, self.model, self._errors)
         return Choice(method, f"{method!r} was requested")
-
-    def _constrained(self, choice: Choice) -> ConstrainedEquations:
-        return choice.constrained or ConstrainedEquations(self.model, self.method, self.requested, self.programs.store)
 
     # --- checks ---------------------------------------------------------------------------------------------------------------
     def _check_method(self, backend: str) -> None:

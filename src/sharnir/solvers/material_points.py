@@ -16,7 +16,7 @@ from ..types import FloatArray
 from .evaluator import Evaluator
 
 if TYPE_CHECKING:
-    from .points import Place
+    from .points import PointFrame
 
 
 class MaterialPoint(NamedTuple):
@@ -25,7 +25,7 @@ class MaterialPoint(NamedTuple):
     moved: MovedPlaces
     speeds: slice
     """Speeds of the elastic coordinates."""
-    place: Place
+    place: PointFrame
 
     @property
     def given(self) -> dict[str, Any]:
@@ -38,7 +38,7 @@ class MaterialPoint(NamedTuple):
         return turned if self.place.turn is None else turned @ self.place.turn
 
 
-def material_point(evaluator: Evaluator, d: Deformation, place: Place, point: Any, q: Any) -> MaterialPoint:
+def material_point(evaluator: Evaluator, d: Deformation, place: PointFrame, point: Any, q: Any) -> MaterialPoint:
     """`point` in the axes of the undeformed body."""
     s = evaluator.structure
     rows, many = evaluator.arguments.row("q", q, s.nq)

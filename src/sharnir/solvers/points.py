@@ -29,7 +29,7 @@ Where = str | tuple[str, Pose]
 """A body, "ground" included, a frame, or a place on a body. A body comes before a frame of the same name."""
 
 
-class Place(NamedTuple):
+class PointFrame(NamedTuple):
     """A frame on a body, as programs read it."""
 
     path: np.ndarray
@@ -46,7 +46,7 @@ class Points:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator, self.model = evaluator, evaluator.model
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, PointFrame] = {}
 
     def pose(self, at: At, where: Where) -> Pose | tuple[np.ndarray, np.ndarray]:
         place = self._place(where, at["parameter"])
@@ -85,7 +85,7 @@ class Points:
         return _in_axes(_own_axes(place, G), x)
 
     def _asked_of_material(
-        self, program: str, deformation: Deformation, place: Place, at: Any, axes: str, given: dict[str, Any]
+        self, program: str, deformation: Deformation, place: PointFrame, at: Any, axes: str, given: dict[str, Any]
     ) -> np.ndarray:
         """The same of a point of a flexible body; local axes are those of the section or node at the point."""
         points, _ = self.evaluator.arguments.row("point", at, 3)
@@ -95,7 +95,7 @@ class Points:
         x, G = material_points.QUESTIONS[program](self.evaluator, material, **given)
         return x if axes == "world" else _in_axes(material.axes(G).swapaxes(-1, -2), x)
 
-    def _place(self, where: Where, parameters: Any) -> Place:
+    def _place(self, where: Where, parameters: Any) -> PointFrame:
         if isinstance(where, str) and where in self._places:
             return self._places[where]
         s = self.evaluator.structure
@@ -109,8 +109,8 @@ class Points:
         if has_parameters((*at.position, *at.rotation.entries)):
             numbers = self._numbers(at, parameters)
             turn = numbers[..., 3:].reshape(*numbers.shape[:-1], 3, 3) if turned else None
-            return Place(path, numbers[..., :3], turn, flexible)
-        place = Place(path, np.array(at.position, dtype=float), at.rotation.matrix if turned else None, flexible)
+            return PointFrame(path, numbers[..., :3], turn, flexible)
+        place = PointFrame(path, np.array(at.position, dtype=float), at.rotation.matrix if turned else None, flexible)
         if isinstance(where, str):
             if len(self._places) * len(path) > HELD:
                 self._places.clear()
@@ -126,7 +126,7 @@ class Points:
         return numbers if many else numbers[0]
 
 
-def _in_body(place: Place, point: ArrayLike) -> Any:
+def _in_body(place: PointFrame, point: ArrayLike) -> Any:
     """A point, or one for each state, given in the frame, in the axes of the body; what has another shape is refused later."""
     if point is None:
         return None
@@ -138,7 +138,7 @@ def _in_body(place: Place, point: ArrayLike) -> Any:
     return place.origin + (x if place.turn is None else np.matmul(place.turn, x[..., None])[..., 0])
 
 
-def _own_axes(place: Place, G: np.ndarray) -> np.ndarray:
+def _own_axes(place: PointFrame, G: np.ndarray) -> np.ndarray:
     """(…, 3, 3): cosines, world → frame."""
     G = G.reshape(*G.shape[:-1], 3, 3)
     return G if place.turn is None else np.matmul(place.turn.swapaxes(-1, -2), G)

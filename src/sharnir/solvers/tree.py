@@ -14,7 +14,7 @@ from ..errors import MethodError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced
 from .arguments import At, Rows, unbatch
-from .derivatives import Derivatives, TreeDerivatives, check_wrt, field_of
+from .derivatives import QUESTIONS, Derivatives, TreeDerivatives, check_wrt, field_of
 from .evaluator import Evaluator
 from .jacobian_code import JacobianCode
 from .reaction_derivatives import reaction_changes, statics_code
@@ -85,10 +85,10 @@ class TreeSolver:
 
     # --- derivatives --------------------------------------------------------------------------------------------------------
     def forward_derivatives(self, at: At, wrt: Any) -> Derivatives:
-        return self._forward_derivatives(at, wrt)
+        return self._derivatives["forward"](at, wrt)
 
     def inverse_derivatives(self, at: At, wrt: Any) -> Derivatives:
-        return self._inverse_derivatives(at, wrt)
+        return self._derivatives["inverse"](at, wrt)
 
     def reaction_derivatives(self, at: At, wrt: Any) -> Derivatives:
         names = check_wrt(wrt, ("q", "v", "tau"), self.evaluator)
@@ -106,12 +106,8 @@ class TreeSolver:
         return statics_code(self.evaluator)
 
     @cached_property
-    def _forward_derivatives(self) -> TreeDerivatives:
-        return TreeDerivatives(self.evaluator, "forward")
-
-    @cached_property
-    def _inverse_derivatives(self) -> TreeDerivatives:
-        return TreeDerivatives(self.evaluator, "inverse")
+    def _derivatives(self) -> dict[str, TreeDerivatives]:
+        return {question: TreeDerivatives(self.evaluator, question) for question in QUESTIONS}
 
     # --- constraints: there are none ----------------------------------------------------------------------------------------
     def _no_constraints(self, *arguments: Any, **named: Any) -> NoReturn:

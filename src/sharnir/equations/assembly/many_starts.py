@@ -20,10 +20,11 @@ from ..rows.constraint_table import ConstraintTable
 from .consistent_speeds import ACCELERATIONS_MET, SPEEDS_MET
 from .consistent_speeds import RANK as RANK_OF_SPEEDS
 from .continuation import distance
+from .damped_newton import STRAIGHT
 from .fixed_coordinates import Held, undeformed
 from .half_turn import turned_rows
 from .least_motion import RANK
-from .loop_closure import MOTION, ROUNDING, STRAIGHT, TOLERANCE
+from .loop_closure import MOTION, ROUNDING, TOLERANCE
 from .search import FAR, OTHER_SIDE, UNWOUND, other_side, unwound_rows
 from .start import MOVED, NEARLY_CLOSED, Asked, closed_start, guided, is_moved, start_at
 

@@ -145,23 +145,15 @@ class ConstrainedEquations:
         c.qdd[:], c.lam[:], c.L[np.diag_indices(len(c.L))] = found.qdd, found.lam, found.inverse
         return c
 
-    def correct_position(self, c: ConstrainedState, values: Values, dtype: type, exact: bool = False) -> None:
-        """In c.delta the motion, least in the metric of the masses, that closes the gaps g. (L8)  exact: as c is."""
+    def correct(self, name: str, c: ConstrainedState, values: Values, dtype: type, exact: bool = False) -> None:
+        """In c.delta the motion, least in the metric of the masses, that closes the gaps "g" (L8), or the change of speeds after
+        which every "rate" vanishes (L9). exact: as c is."""
         if self.sparse:
             rows = self.sparse.trace(values, dtype)
-            c.delta[:] = self.sparse.correction(values, rows.g, rows.K, dtype, exact)
+            c.delta[:] = self.sparse.correction(values, getattr(rows, name), rows.K, dtype, exact)
         else:
             self.fill(c, values, dtype)
-            solution.position_correction(c)
-
-    def correct_speed(self, c: ConstrainedState, values: Values, dtype: type, exact: bool = False) -> None:
-        """In c.delta the change of speeds, least in the metric of the masses, after which the rates vanish. (L9)"""
-        if self.sparse:
-            rows = self.sparse.trace(values, dtype)
-            c.delta[:] = self.sparse.correction(values, rows.rate, rows.K, dtype, exact)
-        else:
-            self.fill(c, values, dtype)
-            solution.speed_correction(c)
+            (solution.position_correction if name == "g" else solution.speed_correction)(c)
 
     def _stabilise(self, c: ConstrainedState, values: Values, dtype: type, name: str) -> None:
         def correct(c: Any, s: Any) -> None:

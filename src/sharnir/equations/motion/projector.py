@@ -98,10 +98,10 @@ class _OnNumbers:
         self.p: Any = Projected(*state, np.zeros((0, 2), dtype=np.int64))
 
     def position(self, c: Any, p: Any) -> None:
-        self.projector.equations.correct_position(c, self._values(p), self.dtype, self.exact)
+        self.projector.equations.correct("g", c, self._values(p), self.dtype, self.exact)
 
     def speed(self, c: Any, p: Any) -> None:
-        self.projector.equations.correct_speed(c, self._values(p), self.dtype, self.exact)
+        self.projector.equations.correct("rate", c, self._values(p), self.dtype, self.exact)
 
     def _values(self, p: Any) -> Values:
         return {**self.values, "q": p.q.tolist(), "v": p.v.tolist()}

@@ -83,14 +83,11 @@ class SparseEquations:
 
     def chain(self, at: Mapping[str, np.ndarray], decay: np.ndarray | None = None) -> list[Native]:
         """Native functions from q, v, tau, t, parameter (and wrench, where it is given) to qdd and lam. `decay`: Baumgarte's."""
-        forward = self._with_wrenches if "wrench" in at else self._forward
-        return [*self._rows(at), *self._stabilised(at, decay), *forward.chain(at)]
-
-    def _stabilised(self, at: Mapping[str, np.ndarray], decay: np.ndarray | None) -> list[Native]:
-        if decay is None:
-            return []
-        rows = DriftingRows(at["gamma"], at["g"], at["row rate"], decay)
-        return [Loop(decaying, (DriftingRows,), STEPPING, store=self.store).bind(rows)]
+        natives = self._rows(at)
+        if decay is not None:
+            rows = DriftingRows(at["gamma"], at["g"], at["row rate"], decay)
+            natives.append(Loop(decaying, (DriftingRows,), STEPPING, store=self.store).bind(rows))
+        return [*natives, *(self._with_wrenches if "wrench" in at else self._forward).chain(at)]
 
     def projection(self, at: Mapping[str, np.ndarray]) -> list[Native]:
         """Native functions that project the state in q and v, in place. (L8), (L9)"""

@@ -38,7 +38,7 @@ class BodyBlocks(NamedTuple):
     """The row of the table."""
 
 
-class Part(NamedTuple):
+class KeptRows(NamedTuple):
     """Members of a family of which the same rows are kept."""
 
     family: Family
@@ -93,13 +93,13 @@ class RowLayout:
         """How many numbers there are of every answer; "speed": the rates of rows of speeds alone."""
         self.parts = [self._part(families[f], list(mask), *zip(*each, strict=True)) for (f, mask), each in parts.items()]
 
-    def _part(self, family: Family, kept: list[int], places: Sequence[int], members: Sequence[int]) -> Part:
+    def _part(self, family: Family, kept: list[int], places: Sequence[int], members: Sequence[int]) -> KeptRows:
         at = np.array(places, dtype=np.int64)
         rows = self.row_of[self.row_first[at][:, None] + np.arange(len(kept))]
         K = self.links.at[self.links.first[at]][:, None] + np.arange(len(kept) * sum(family.widths))
         n = sum(k < len(family.g) for k in kept)
         answers = {"g": rows[:, :n], "rate": rows, "gamma": rows, "K": K, "speed": rows[:, n:] - self.n_holonomic}
-        return Part(family, np.array(members, dtype=np.int64), kept, answers)
+        return KeptRows(family, np.array(members, dtype=np.int64), kept, answers)
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -51,7 +51,9 @@ class Scale:
         if J is not None:
             n = J.shape[-2]
             units = np.append(units, np.full(max(n - len(units), 0), "m"))[:n]
-            arms = _largest(of_speeds(J, ~self.shifts))
+            turning = of_speeds(J, ~self.shifts)
+            found = abs(turning).max(axis=-1) if J.shape[-1] else np.zeros(J.shape[:-1])
+            arms = found if isinstance(found, np.ndarray) else found.toarray().ravel()
             sizes = {unit: np.maximum(x, arms[..., units == unit].max(axis=-1, initial=0.0)) for unit, x in sizes.items()}
         out = np.empty((*q.shape[:-1], len(units)))
         for unit, x in sizes.items():
@@ -77,9 +79,3 @@ class Scale:
         """(…, rows): of γ."""
         size = self.of_rows(q, J)
         return np.asarray(size * np.abs(gamma / size).max(axis=-1, keepdims=True, initial=SLOWEST))
-
-
-def _largest(J: Rows) -> np.ndarray:
-    """(…, rows): of every row."""
-    found = abs(J).max(axis=-1) if J.shape[-1] else np.zeros(J.shape[:-1])
-    return found if isinstance(found, np.ndarray) else found.toarray().ravel()
