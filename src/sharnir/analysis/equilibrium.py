@@ -21,7 +21,7 @@ from .balance import Balance, Position
 from .balancing import BalancingSearch
 from .equilibrium_result import Equilibrium
 from .force_units import unit_of_force
-from .limits import CLOSINGS, Limits, random_start
+from .limits import Limits, closed_starts, random_start
 from .locking import warn_of_locking
 
 # --- whether an equilibrium is stable: by the potential energy where forces have one, else by the linearised motion
@@ -192,15 +192,16 @@ def _starts(
     problem: Balance, q: np.ndarray, guess: State, starts: int, rng: np.random.Generator
 ) -> Iterator[tuple[Position, bool]]:
     """Positions with their loops closed, and whether it is the guess."""
-    limits, any_closed = Limits(problem.model), False
-    for k in range(starts):
-        closed = _closed(problem, random_start(problem.model, q, problem.free, limits, rng) if k else q, None if k else guess)
-        closed = _assembled(problem, q) if closed is None and not k else closed
-        any_closed |= closed is not None
-        if not any_closed and k + 1 >= CLOSINGS:
-            return
-        now = None if closed is None else problem.at(closed)
-        if now is not None:
+    limits = Limits(problem.model)
+
+    def closed(k: int) -> np.ndarray | None:
+        if k:
+            return problem.allowed(random_start(problem.model, q, problem.free, limits, rng))
+        found = _closed(problem, q, guess)
+        return _assembled(problem, q) if found is None else found
+
+    for k, start in closed_starts(closed, starts):
+        if (now := problem.at(start)) is not None:
             yield now, k == 0
 
 

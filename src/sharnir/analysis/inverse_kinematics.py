@@ -17,7 +17,7 @@ from ..model.states import check_model, check_state
 from ..reporting.formats import plural
 from ..types import State, random_generator, truth
 from .arguments import positive, speeds_of, whole
-from .limits import CLOSINGS, Limits, random_start
+from .limits import Limits, closed_starts, random_start
 from .reaching import Reached, Search
 from .targets import Goal, Place, Target, read_targets
 
@@ -146,14 +146,13 @@ def _best(
     search: Search, q0: np.ndarray, first: np.ndarray | None, starts: int, rng: np.random.Generator, tolerance: float
 ) -> tuple[Reached | None, int]:
     """The first position that meets all targets, or the nearest to them; and how many starts were tried."""
+
+    def closed(k: int) -> np.ndarray | None:
+        return search.allowed(random_start(search.model, q0, search.free, search.limits, rng)) if k else first
+
     best: Reached | None = None
     spent = 0
-    for k in range(starts):
-        q = first if k == 0 else search.allowed(random_start(search.model, q0, search.free, search.limits, rng))
-        if q is None and best is None and k + 1 >= CLOSINGS:
-            break
-        if q is None:
-            continue
+    for k, q in closed_starts(closed, starts):
         found = search.descend(search.at(q, spent))
         spent = found.iterations
         if best is None or found.cost < best.cost:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,18 @@ def _pairs(model: Model, joint: PlacedJoint) -> Iterator[tuple[int, float, float
 def _ends(given: Any, k: int) -> tuple[float, float]:
     low, high = given[k] if hasattr(given[0], "__len__") else given
     return -np.inf if low is None else float(low), np.inf if high is None else float(high)
+
+
+def closed_starts(closed: Callable[[int], np.ndarray | None], starts: int) -> Iterator[tuple[int, np.ndarray]]:
+    """Starts that can be closed, with their numbers; none where the first few cannot."""
+    any_closed = False
+    for k in range(starts):
+        q = closed(k)
+        any_closed |= q is not None
+        if not any_closed and k + 1 >= CLOSINGS:
+            return
+        if q is not None:
+            yield k, q
 
 
 def random_start(model: Model, q0: np.ndarray, free: np.ndarray, limits: Limits, rng: np.random.Generator) -> np.ndarray:

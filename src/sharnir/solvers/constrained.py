@@ -248,9 +248,9 @@ class ConstrainedSolver:
         parameters = rows["parameter"][0] if "parameter" in rows else ()
         g = table.evaluate(q, np.zeros(self.model.nv), t, parameters)["g"]
         if (np.abs(g) > OPEN * table.scale.of_rows(q)[: len(g)]).any():
-            row = table.rows[worst := int(np.abs(g).argmax())]
+            row, gap = table.worst(g)
             raise StateError(
-                f"the loops are open in this position: {row} is off by {off_by(self.model, row, g[worst])}; assemble it first, "
+                f"the loops are open in this position: {row} is off by {off_by(self.model, row, gap)}; assemble it first, "
                 "q, v = model.assemble(q, v, fixed=[…])"
             )
 

@@ -87,7 +87,6 @@ _REMEDIES = {
 
 def refusal(table: ConstraintTable, left: np.ndarray, order: int) -> AssemblyError:
     """`left`: derivatives of the residuals of that order in time."""
-    worst = int(np.argmax(np.abs(left)))
-    row = table.rows[worst]
+    row, most = table.worst(left)
     what = "the mechanism cannot be assembled" if order < 2 else "no accelerations meet the constraints"
-    return AssemblyError(f"{what}: {row} stays violated by {row.amount(left[worst], order)}; {_REMEDIES[order]}")
+    return AssemblyError(f"{what}: {row} stays violated by {row.amount(most, order)}; {_REMEDIES[order]}")

@@ -147,11 +147,8 @@ def not_closed(model: Model, table: ConstraintTable, found: Closing, remedy: str
             f"the mechanism cannot be assembled: joint {found.turned!r} closes only at half a turn from where it "
             f"belongs; {remedy}"
         )
-    worst = int(np.argmax(np.abs(found.g[: len(table.rows)])))
-    row = table.rows[worst]
-    return AssemblyError(
-        f"the mechanism cannot be assembled: {row} stays violated by {off_by(model, row, found.g[worst])}; {remedy}"
-    )
+    row, g = table.worst(found.g)
+    return AssemblyError(f"the mechanism cannot be assembled: {row} stays violated by {off_by(model, row, g)}; {remedy}")
 
 
 def off_by(model: Model, row: ConstraintRow, residual: float) -> str:

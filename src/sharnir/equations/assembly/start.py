@@ -185,18 +185,16 @@ def start_at(
     kept = held.speeds & bool(same[0].all()), named_v.speeds & bool(same[1].all())
     start = StartState(model, asked_q, asked_v, q, v, held.names, kept)
     if asked.whole_q and start.moved:
-        gap = table.evaluate(asked_q, asked_v, t)["g"]
-        row = table.rows[worst := int(np.argmax(np.abs(gap)))]
+        row, gap = table.worst(table.evaluate(asked_q, asked_v, t)["g"])
         raise AssemblyError(
-            f"q0 does not close the loops: {row} is off by {off_by(model, row, gap[worst])}; the nearest closed position found "
+            f"q0 does not close the loops: {row} is off by {off_by(model, row, gap)}; the nearest closed position found "
             f"has {in_words(start.moved)}. Name what must stay, fixed=[joints], or take all of "
             "q0 as a guess, nearest=True"
         )
     if asked.whole_v and start.moved_speeds:
-        rate = table.evaluate(q, asked_v, t)["rate"]
-        row = table.rows[worst := int(np.argmax(np.abs(rate)))]
+        row, rate = table.worst(table.evaluate(q, asked_v, t)["rate"])
         raise AssemblyError(
-            f"v0 does not meet the constraints: {row} changes by {row.amount(rate[worst], 1)}; the nearest speeds that do "
+            f"v0 does not meet the constraints: {row} changes by {row.amount(rate, 1)}; the nearest speeds that do "
             f"have {in_words(start.moved_speeds)}. Name what must stay, fixed=[joints], or take all of "
             "it as a guess, nearest=True"
         )

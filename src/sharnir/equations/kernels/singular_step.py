@@ -1,6 +1,6 @@
 """Through singular positions, in the dialect: the derivative and what follows a step, guarded by how near a state is to one.
 
-Every evaluation leaves the inverse pivots of S = J M^-1 J'. The largest, each relative to what is usual for its row, says how
+Every evaluation leaves the inverse pivots of S = J M^-1 J'. The largest, each relative to the typical one of its row, says how
 near the state is to a singular position: s = 1/sigma^2.  docs/theory/loops.md
 
     s < FAR             unchanged: `plain`
@@ -53,10 +53,10 @@ FAR, NEAR, INSIDE, SINGULAR, DEGENERATE = 25.0, 100.0, 1e3, 1e7, 1e16
 
 def nearness(p, k):
     """s of state k, by the last evaluation."""
-    m = p.usual.shape[0]
+    m = p.typical.shape[0]
     most = 0.0
     for i in range(m):
-        most = max(most, p.usual[i] * p.pivots[(k * m + i) * p.layout[STEP]])
+        most = max(most, p.typical[i] * p.pivots[(k * m + i) * p.layout[STEP]])
     return most
 
 
@@ -107,9 +107,9 @@ def note(p, k, s):
         p.tally[NOW] = 1.0
         if p.tally[PASSAGES] == 1.0:
             p.tally[FIRST_T] = p.T[0]
-            m = p.usual.shape[0]
+            m = p.typical.shape[0]
             for i in range(m):
-                if p.usual[i] * p.pivots[(k * m + i) * p.layout[STEP]] >= s:
+                if p.typical[i] * p.pivots[(k * m + i) * p.layout[STEP]] >= s:
                     p.tally[FIRST_ROW] = i
     p.tally[NEAREST] = max(p.tally[NEAREST], s)
 
@@ -170,10 +170,10 @@ def jacobian(p):
 
 
 # --- how near to a singular position runs side by side have come, in the dialect: for every lane at once
-class Usual(NamedTuple):
+class TypicalPivots(NamedTuple):
     """The same for all lanes."""
 
-    usual: Array["m"]  # pivots of a usual position; 0 of rows that do not count
+    typical: Array["m"]  # typical pivots; 0 of rows that do not count
 
 
 class Approach(NamedTuple):
@@ -183,5 +183,5 @@ class Approach(NamedTuple):
 
 def approach(u, a):
     """After an evaluation."""
-    for i in range(u.usual.shape[0]):
-        a.near[0] = max(a.near[0], u.usual[i] * a.pivots[i] / FAR)
+    for i in range(u.typical.shape[0]):
+        a.near[0] = max(a.near[0], u.typical[i] * a.pivots[i] / FAR)

@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.grouped import native_copy
-from ...backends.link import relink
 from ...backends.loops import LoopRunner
-from ...backends.run import run_program
 from ...dialect.arithmetic import STEPPING
 from ...dialect.cache import Cache
 from ...dialect.native import Loop, Native
@@ -27,7 +25,7 @@ from ...trace import Number
 from ..kernels.projection import NEWTON_STEPS
 from ..kernels.solution import DriftingRows, decaying
 from ..rows.body_rows import BodyRows, RowsOnBodies, body_rows_of
-from ..rows.evaluation import Values
+from ..rows.evaluation import Values, evaluate_program
 from .native_arrays import native_add
 from .retraction import native_retract
 from .share import closed_structure, share_of
@@ -59,17 +57,15 @@ class SparseEquations:
         self, values: Values, gamma: Sequence[Number], K: Sequence[Number], dtype: type, exact: bool = False
     ) -> ForwardOut:
         """From gamma and K of the rows on the bodies. exact: for double-double arithmetic."""
-        return self._evaluate(FORWARD, {**values, "gamma": gamma, "K": K, "share": [EXACT if exact else self.share]}, dtype)
+        return evaluate_program(
+            self.structure, FORWARD, {**values, "gamma": gamma, "K": K, "share": [EXACT if exact else self.share]}, dtype
+        )
 
     def correction(self, values: Values, gap: Sequence[Number], K: Sequence[Number], dtype: type, exact: bool = False) -> Any:
         """The small motion, least in the metric of the masses, along which the rows change by -gap; of rows without one, 0."""
         gap = [*gap, *[0.0] * (len(self.rows) - len(gap))]
         share = [EXACT if exact else self.share]
-        return self._evaluate(CORRECTION, {**values, "gap": gap, "K": K, "share": share}, dtype).delta
-
-    def _evaluate(self, program: Any, values: Values, dtype: type) -> Any:
-        function = None if dtype is float else relink(program.function)
-        return run_program(program, self.structure, values, function, dtype=dtype)
+        return evaluate_program(self.structure, CORRECTION, {**values, "gap": gap, "K": K, "share": share}, dtype).delta
 
     # --- compiled: one state ------------------------------------------------------------------------------------------------
     def allocate(self, at: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

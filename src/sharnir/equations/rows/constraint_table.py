@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from .evaluation import Values, evaluate, state_inputs, with_bodies
 from .one_constraint import ConstraintRow
 from .scale import Scale
 from .sparse_rows import SparseRows
+
+T = TypeVar("T")
 
 Numbers = Sequence[float] | np.ndarray
 """Values of all parameters; none: the model's own."""
@@ -219,6 +221,11 @@ class ConstraintTable:
         bad[: self.n_holonomic] |= ~np.isfinite(now["g"])
         return self.rows[int(bad.argmax())] if bad.any() else None
 
+    def worst(self, left: np.ndarray) -> tuple[ConstraintRow, float]:
+        """The row with the largest residual, or rate of it, and that number; `left` may go on beyond the rows."""
+        k = int(np.abs(left[: len(self)]).argmax())
+        return self.rows[k], float(left[k])
+
     def violation(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> np.ndarray:
         """(T,): the largest residual, over states (T, nq), (T, nv), (T,), (T, parameters): of holonomic rows g, of
         nonholonomic ones the rate."""
@@ -248,17 +255,18 @@ class ConstraintTable:
     def wrenches(self, motion: Values, lam: Sequence[Number]) -> dict[str, dict[str, list[Number]]]:
         """The forces of the multipliers on the bodies: {constraint: {body: force and moment at its origin, in its axes}}, on
         generic scalars. `motion`: q, v, t, parameter and what the program "motion" gives."""
-        bodies = self.structure.bodies
-        found = self.on_bodies.wrenches(motion, lam)
-        return {name: {bodies[row - 1].name: x for row, x in wrenches.items()} for name, wrenches in found.items()}
+        return self._by_name(self.on_bodies.wrenches(motion, lam))
 
     def wrench_rows(
         self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray | None, lam: np.ndarray
     ) -> dict[str, dict[str, np.ndarray]]:
         """The same for rows of states and of multipliers (n, rows), as arrays (n, 6)."""
-        bodies, K = self.structure.bodies, self.on_bodies.evaluate(q, v, t, parameters, ["K"])["K"]
-        found = self.on_bodies.wrench_rows(K, lam)
-        return {name: {bodies[row - 1].name: x for row, x in wrenches.items()} for name, wrenches in found}
+        K = self.on_bodies.evaluate(q, v, t, parameters, ["K"])["K"]
+        return self._by_name(dict(self.on_bodies.wrench_rows(K, lam)))
+
+    def _by_name(self, found: Mapping[str, Mapping[int, T]]) -> dict[str, dict[str, T]]:
+        bodies = self.structure.bodies
+        return {name: {bodies[row - 1].name: x for row, x in wrenches.items()} for name, wrenches in found.items()}
 
     # --- inside -----------------------------------------------------------------------------------------------------------
     @property

@@ -10,6 +10,7 @@ from ...backends.run import run_program
 from ...backends.traced import TracedProgram
 from ...model.structure import Structure
 from ...programs import program_for
+from ...programs.program import Program
 from ...trace import Graph, Number, Symbol
 
 Values = Mapping[str, Sequence[Number]]
@@ -18,7 +19,10 @@ Values = Mapping[str, Sequence[Number]]
 
 def evaluate(structure: Structure, name: str, values: Values, dtype: type = object) -> Any:
     """The outputs of a program, a group of arrays."""
-    program = program_for(structure, name)
+    return evaluate_program(structure, program_for(structure, name), values, dtype)
+
+
+def evaluate_program(structure: Structure, program: Program, values: Values, dtype: type = object) -> Any:
     return run_program(program, structure, values, None if dtype is float else relink(program.function), dtype=dtype)
 
 

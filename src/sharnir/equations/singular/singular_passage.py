@@ -35,7 +35,7 @@ LIMIT = 200_000
 DENSE = 10_000_000
 """Operations of a dense solution that are traced, zeros too, to find that graph."""
 SAMPLES, FEW = 16, 5
-"""Positions whose pivots are usual; interpreted."""
+"""Positions that typical pivots are taken from; interpreted."""
 TIMES = 10.0
 """Pivots above so many times the least mobility of a row are not small, however large they are elsewhere."""
 Arrays = Mapping[str, np.ndarray]
@@ -89,7 +89,7 @@ class SingularPassage:
         step = run.pivots.size // (run.n * m) if m else 1
         self.p = p = own._replace(
             X=run.X, DX=run.DX, T=run.T, J=run.J, tau=run.tau.reshape(-1), parameter=run.parameters.reshape(-1),
-            pivots=run.pivots.reshape(-1), usual=np.zeros(m), tally=np.zeros(9), layout=np.zeros(7, dtype=np.int64),
+            pivots=run.pivots.reshape(-1), typical=np.zeros(m), tally=np.zeros(9), layout=np.zeros(7, dtype=np.int64),
         )  # fmt: skip
         p.layout[:] = run.n, s.nq, s.nv, nw, 1 if step == 1 else m + 1, run.projects, -1 if run.backward else 1
         p.tally[singular_state.SETTLED] = -np.inf
@@ -101,9 +101,9 @@ class SingularPassage:
         self.derivative = self._native(singular_step.derive)
         self.after_step = self._native(singular_step.settle, self.derivative)
         self.jacobian = [self._native(singular_step.jacobian, self.derivative)] if run.jacobian else []
-        key = ("usual pivots", equations.method.name, run.compiled)
-        p.usual[:] = s.once(key, lambda: self._typical_pivots(SAMPLES if run.compiled else FEW))
-        p.usual[self._switched()] = 0.0
+        key = ("typical pivots", equations.method.name, run.compiled)
+        p.typical[:] = s.once(key, lambda: self._typical_pivots(SAMPLES if run.compiled else FEW))
+        p.typical[self._switched()] = 0.0
         shared = ("X", "DX", "T", "J", "tau", "parameter", "pivots", "calls", "first")
         self._fresh = {name: x.copy() for name, x in p._asdict().items() if name not in shared}
         self._first_roles = dict(self._roles)
@@ -162,7 +162,7 @@ class SingularPassage:
 
     @property
     def nearest(self) -> float:
-        """The least σ, relative to what is usual."""
+        """The least σ, relative to its typical value."""
         s = float(self.p.tally[singular_state.NEAREST])
         return s**-0.5 if s > 0.0 else np.inf
 
@@ -178,13 +178,13 @@ class SingularPassage:
         """Evaluations that had to be made as if the position were an ordinary one, and the time of the last."""
         return int(self.p.tally[singular_state.FAILED]), float(self.p.tally[singular_state.FAILED_T])
 
-    # --- which rows count, and what is usual ----------------------------------------------------------------------------------
+    # --- which rows count, and typical pivots ----------------------------------------------------------------------------------
     def _typical_pivots(self, samples: int) -> np.ndarray:
         """The median of every pivot over random positions, on the constraints or not."""
         run, s, p = self.run, self.structure, self.p
         rng = np.random.default_rng(11)
         before, found = (run.X.copy(), run.T.copy(), run.parameters.copy()), []
-        if run.parameters.size:  # those of the model: what is usual does not depend on the run that asked first
+        if run.parameters.size:  # those of the model: typical pivots do not depend on the run that asked first
             run.parameters[...] = list(s.parameters.values())
         step = int(p.layout[singular_state.STEP])
         for _ in range(-(-samples // run.n)):
@@ -233,14 +233,14 @@ class SingularPassage:
                 found = always_dependent(e, p.kept[: e.structure.nq].copy(), float(p.T[0]), parameters)
                 self.structure.cached[key] = read, found
             self.counted[self.structure.cached[key][1] & ~self._switched()] = 0.0
-            self.p.usual[:] *= self.counted
+            self.p.typical[:] *= self.counted
             if self.run.projects:
                 self._roles |= self._near()
         except GraphTooLarge:
             self.passes = False
             self.p.layout[singular_state.PROJECTED] = 0
         except BaseException as error:
-            self.p.usual[:] = 0.0
+            self.p.typical[:] = 0.0
             self.run.failed(error)
         self._roles[singular_state.PREPARE] = ()
         self._set_calls()

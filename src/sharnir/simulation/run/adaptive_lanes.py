@@ -11,7 +11,7 @@ from ...backends.grouped import native_copy
 from ...dialect.arithmetic import side_by_side
 from ...dialect.jit import host_lanes
 from ...dialect.native import Loop, Native
-from ...equations.kernels.singular_step import Approach, Usual, approach
+from ...equations.kernels.singular_step import Approach, TypicalPivots, approach
 from ...equations.motion.derivative import CompiledDerivative
 from ...equations.motion.normalization import vector_normalize
 from ...equations.motion.stabilisation import PROJECTION
@@ -77,9 +77,9 @@ class AdaptiveLanes:
         self._works = unseen_work(s, _steering(runs))
         self._store = runs.d.formulation.programs.store
         at, row_at = self._arrays(), self._arrays()
-        self._usual = np.zeros(len(self.equations.table) if self.equations else 0)
+        self._typical_pivots = np.zeros(len(self.equations.table) if self.equations else 0)
         self._told = False
-        """Whether `_usual` is known."""
+        """Whether `_typical_pivots` is known."""
         derivative, row_derivative = ([*self._carry(x), code.code.bind_vector(x)] for x in (at, row_at))
         rows = System(self._buffers(row_at), row_derivative, projection=self._after_step(row_at))
         system = System(self._buffers(at), [*derivative, *self._approach(at)], projection=self._after_step(at))
@@ -180,11 +180,11 @@ class AdaptiveLanes:
         """How near to a singular position every lane is."""
         if self.equations is None:
             return []
-        loop = Loop(approach, (Usual, Approach), side_by_side(host_lanes()), shared=1, store=self._store)
-        return [loop.bind(Usual(self._usual), Approach(at["pivots"], at["near"]))]
+        loop = Loop(approach, (TypicalPivots, Approach), side_by_side(host_lanes()), shared=1, store=self._store)
+        return [loop.bind(TypicalPivots(self._typical_pivots), Approach(at["pivots"], at["near"]))]
 
     def tell(self, q: np.ndarray, t: float, parameters: np.ndarray) -> None:
-        """What pivots are usual, without those of rows that always depend on others, from a position on the constraints: that of
+        """Typical pivots, without those of rows that always depend on others, from a position on the constraints: that of
         the first run of a study, whoever computes which runs."""
         self._told = True
         if self.equations is None:
@@ -195,14 +195,14 @@ class AdaptiveLanes:
         assert code is not None
         one = StraightLine(setup, code).passage
         if one is not None:
-            self._usual[:] = one.p.usual
+            self._typical_pivots[:] = one.p.typical
             reads = self.equations.table.reads
-            depends = np.ones(len(self._usual), dtype=bool)
+            depends = np.ones(len(self._typical_pivots), dtype=bool)
             moved = 0.03 * np.where(parameters == 0.0, 1.0, parameters) * np.random.default_rng(13).uniform(0.5, 1.0, len(reads))
             beside = parameters + np.where(reads, moved, 0.0)
             for near in (parameters, beside) if reads.any() else (parameters,):  # with lengths of other runs too
                 depends &= always_dependent(self.equations, q, t, near.tolist())
-            self._usual[depends] = 0.0
+            self._typical_pivots[depends] = 0.0
 
     # --- the end --------------------------------------------------------------------------------------------------------------
     def _closed(self, x: np.ndarray, parameters: np.ndarray, t: float) -> np.ndarray:
