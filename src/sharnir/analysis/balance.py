@@ -28,7 +28,7 @@ from .tangent_space import rate_matrix
 
 # --- exact derivatives of h(q, v, t) − J(q)ᵀλ with respect to q, in the tangent, and to v
 def force_derivatives(d: Dynamics, table: ConstraintTable | None) -> ForceDerivatives:
-    """Those of a model, made once: tracing takes longer than many searches."""
+    """The derivatives of a model, made once: tracing takes longer than many searches."""
     key = ("force derivatives", str(d.formulation.programs.store.folder))
     return d.structure.once(key, lambda: ForceDerivatives(d, table))
 

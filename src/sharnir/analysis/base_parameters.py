@@ -75,7 +75,7 @@ def base_parameters(
 
 
 def dynamics_of(model: Model, caller: str) -> Dynamics:
-    """As loops: compiled once for all models, not again for this one."""
+    """Dynamics as loops: compiled once for all models, not again for this one."""
     return Dynamics(check_model(model, caller), backend="loops")
 
 

@@ -19,7 +19,7 @@ from .linearize import linearize
 SMALL = 1e-3
 """Share of the load at which the change of stiffness is computed."""
 ENDLESS = 1e6
-"""Times the load: beyond, the change of stiffness is rounding."""
+"""Multiple of the load beyond which the change of stiffness is rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -46,7 +46,7 @@ class InverseKinematics:
     tolerance: float
 
     def summary(self) -> str:
-        """In words: what was met, and what was not."""
+        """A few lines of text: what was met, and what was not."""
         names = self.model.q_names
         lines = [f"{self.model.name}: {self.message}"]
         for name in self.position_errors:

@@ -38,7 +38,7 @@ class Spectrum:
     values: np.ndarray
     """Zeros first, then by absolute value; of a pair the one with positive imaginary part first."""
     zeros: int
-    """How many are zero."""
+    """Number of zeros."""
     null: np.ndarray
     """(n, k): what belongs to the eigenvalue zero, k ≤ zeros: states that remain as they are."""
     vectors: np.ndarray
@@ -92,7 +92,7 @@ def _zeros_first(R: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
 
 
 def _sorted(values: np.ndarray) -> list[int]:
-    """By absolute value, pairs together."""
+    """Order by absolute value, pairs together."""
     leaders = [k for k, x in enumerate(values) if x.imag >= 0.0]
     leaders.sort(key=lambda k: (abs(values[k]), values[k].real))
     out = list[int]()

@@ -23,7 +23,7 @@ from .vector_field import VectorField, vector_field
 STEADY = 1e-6
 """Accelerations, and changes of A, below this are none, relative to what a displacement of one causes."""
 TURN = 0.3
-"""How far the fastest coordinate goes until A is looked at again, rad or m."""
+"""Motion of the fastest coordinate after which A is computed again, rad or m."""
 
 EQUILIBRIUM, STEADY_MOTION, FROZEN = "equilibrium", "steady motion", "frozen"
 

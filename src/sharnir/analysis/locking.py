@@ -15,7 +15,7 @@ from .tangent_space import DEPENDENT, UNDECIDED, Rows, rate_matrix
 
 
 def warn_of_locking(d: Dynamics, t: float, *positions: np.ndarray, parameters: Numbers = (), stacklevel: int = 3) -> None:
-    """At any of several positions."""
+    """Warn where a deformation is locked at any of several positions."""
     if found := next(filter(None, (locked_deformation(d, q, t, parameters) for q in positions)), ""):
         text = f"{found}. As it is, what is found of its deformation is rounding"
         warnings.warn(text, FlexibilityWarning, stacklevel=stacklevel)

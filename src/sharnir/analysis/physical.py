@@ -23,7 +23,7 @@ THICKENED = 1e-2
 SLACK = 1e-9
 """Error of the least eigenvalue of a possible body by rounding, in units of the body."""
 DECADES = 12
-"""By so many the weight of the squares may grow over that of the barrier; the sum of squares at the start is their unit."""
+"""Decades by which the weight of the squares may grow over that of the barrier; the sum of squares at the start is their unit."""
 TIE = 1.0
 """Weight of ties to the model's own values beside the barrier."""
 STEPS = 300
@@ -59,7 +59,7 @@ class Limits:
     bodies: list[tuple[FloatArray, np.ndarray, np.ndarray]]
     """For every body with a free number: its ten values, which of them are free, and their places among all free ones."""
     coefficients: np.ndarray
-    """Where the coefficients of joints are among the free parameters."""
+    """Places of the coefficients of joints among the free parameters."""
 
     def matrices(self, x: FloatArray) -> FloatArray:
         """(bodies, 4, 4) with these values of the free parameters."""
@@ -125,7 +125,7 @@ def within_limits(
     """min ½|Ax − b|² within the limits; where this leaves x open, near C x = d and away from the limits.
 
     `equations` A, b; `ties` C, d; the start is inside of the limits. Ties and distance from the limits cost about `gap` of the
-    sum of squares: without a gap x would go to extremes for gains that noise outweighs. `step` hears how far it is, 0 to 1.
+    sum of squares: without a gap x would go to extremes for gains that noise outweighs. `step` is told the progress, 0 to 1.
     """
     A, b = equations
     C, d = ties

@@ -101,7 +101,7 @@ class Search:
 
     # --- the search ---------------------------------------------------------------------------------------------------------
     def descend(self, start: Reached) -> Reached:
-        """Down to a least distance from the targets, by Levenberg–Marquardt."""
+        """The end of a search for the least distance from the targets."""
         spent = start.iterations
 
         def step(now: Reached, damping: float, gain: float) -> Step | None:
@@ -123,7 +123,7 @@ class Search:
         return Reached(now.q, now.r, now.J, spent)
 
     def slide(self, reached: Reached, start: np.ndarray, enough: float) -> Reached:
-        """Toward the start, the targets still met to `enough`: least Σ(q − start)²."""
+        """The position nearest to the start, Σ(q − start)², with the targets still met to `enough`."""
         now = reached
         for _ in range(SLIDES):
             off = now.q - start

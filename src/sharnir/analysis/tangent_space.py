@@ -32,7 +32,7 @@ def rate_matrix(d: Dynamics, q: np.ndarray, t: float) -> np.ndarray:
 DEPENDENT = 1e-9
 """Singular values of the constraint rows, scaled, below this are zero: a row depends on the others."""
 UNDECIDED = 1e-6
-"""Those between the two are neither: the position is too near to a singular one."""
+"""Singular values between the two are neither: the position is too near to a singular one."""
 POOR = 1e-8
 """Coordinates determine the others no better than this: they are not independent."""
 PREFERENCE = 0.1
@@ -67,7 +67,7 @@ def tangent_space(
     N: np.ndarray,
     chosen: np.ndarray | TangentSpace | None = None,
 ) -> TangentSpace:
-    """At a state on the constraints. SingularError where their rank is about to change.
+    """The tangent space at a state on the constraints. SingularError where their rank is about to change.
 
     chosen   indices of the coordinates to be independent, or a tangent space whose choice is used again
     """

@@ -67,7 +67,7 @@ class Target:
 
 
 def read_targets(model: Model, targets: Mapping[Place, Goal], weights: Any) -> list[Target]:
-    """From the arguments of `inverse_kinematics`."""
+    """Targets from the arguments of `inverse_kinematics`."""
     if not isinstance(targets, Mapping) or not targets:
         raise StateError(f"targets: expected {{frame or body: pose or position}}, at least one; got {brief(targets)}")
     of_place = _weights(targets, weights)

@@ -176,7 +176,7 @@ class ConstrainedDerivatives:
     def changes(
         self, rows: Rows, n: int, qdd: np.ndarray, lam: np.ndarray, wrt: Sequence[str], refined: bool = False
     ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """By name: derivatives of a (n, nv, columns) and λ (n, m, columns). `refined`: of a and λ as (L7) has them."""
+        """Derivatives by name: of a (n, nv, columns) and λ (n, m, columns). `refined`: of a and λ as (L7) has them."""
         found = self.residuals.run({**rows, "qdd": qdd, "lam": lam}, n, [name for name in wrt if name != "tau"])
         x = self.equations.responses(found["M"], found["J"])
         near = (x.independent < NEAR_DEPENDENCE) & np.isfinite(qdd).all(axis=1) & np.isfinite(lam).all(axis=1)
@@ -248,7 +248,7 @@ class ConstrainedDerivatives:
         return Derivatives(tau, **{name: unbatch(x, single, None) for name, x in changes.items()})
 
     def _check_constant_rank(self, rows: Rows, n: int, J: np.ndarray, null: np.ndarray, what: str, wrt: str) -> None:
-        """Where rows depend on one another they must do so in the positions around too. (DC8)"""
+        """Refuse rows that depend on one another here but not in the positions around. (DC8)"""
         y = np.zeros((1, self.structure.nv))
         for k in range(null.shape[1]):
             u = np.ascontiguousarray(null[:, k])

@@ -88,7 +88,7 @@ class Evaluator:
         return self._fast[name, outputs]
 
     def parameters(self, given: Any) -> np.ndarray:
-        """As the fast path takes them: (P,), or (B, P)."""
+        """Values of parameters as the fast path takes them: (P,), or (B, P)."""
         rows, many = self.arguments.parameters(given)
         return rows if many else rows[0]
 

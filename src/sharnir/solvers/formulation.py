@@ -89,7 +89,7 @@ class Formulation:
         )
 
     def _expected_errors(self) -> dict[str, float]:
-        """By method; estimated in a position with no special symmetry, once per model."""
+        """Errors by method, estimated in a position with no special symmetry, once per model."""
         s = self.structure
         if s.nb > BODIES or not s.nv or self.massless:
             return {}

@@ -29,7 +29,7 @@ class MaterialPoint(NamedTuple):
 
     @property
     def given(self) -> dict[str, Any]:
-        """For programs about the frame of the body."""
+        """Inputs of programs about the frame of the body."""
         return {"point": self.moved.position, "path": self.place.path}
 
     def axes(self, G: FloatArray) -> FloatArray:

@@ -18,7 +18,7 @@ from .evaluator import Evaluator
 from .jacobian_code import JacobianCode
 
 Changes = Mapping[str, Mapping[str, np.ndarray]]
-"""By name of `wrt`: the changes (n, columns, size) of qdd and, with constraints, of lam."""
+"""Changes by name of `wrt`: those (n, columns, size) of qdd and, with constraints, of lam."""
 
 
 def statics_code(evaluator: Evaluator, constrained: ConstrainedCode | None = None) -> JacobianCode:
@@ -35,7 +35,7 @@ def statics_code(evaluator: Evaluator, constrained: ConstrainedCode | None = Non
 
 
 def reaction_changes(code: JacobianCode, rows: Mapping[str, np.ndarray], n: int, changes: Changes) -> dict[str, np.ndarray]:
-    """By name of `wrt`: (n, N, 6, columns)."""
+    """Derivatives of R by name of `wrt`: (n, N, 6, columns)."""
     nv, found = code.structure.nv, {}
     for name, moved in changes.items():
         columns = next(iter(moved.values())).shape[1]

@@ -82,7 +82,7 @@ _REMEDIES = {
     "nearest=True takes what is named as a guess",
     2: "check that drives agree with one another, and speeds in singular positions",
 }
-"""Where speeds, accelerations cannot be found."""
+"""Remedies where speeds (1) or accelerations (2) cannot be found."""
 
 
 def refusal(table: ConstraintTable, left: np.ndarray, order: int) -> AssemblyError:

@@ -1,4 +1,4 @@
-"""How far one coordinate reaches: along the closed positions of a mechanism, to a value asked for or to where it turns back.
+"""The range of one coordinate: along the closed positions of a mechanism, to a value asked for or to where it turns back.
 
 The coordinate x is driven up (or down) along the closed positions: steps along the part of its gradient that the constraints
 allow, each followed by a return onto them. Where nothing is left of the gradient, x is at a limit of its range. With one freedom
@@ -48,7 +48,7 @@ class Drive:
         self._turning = angles(self.model.structure)
 
     def towards(self, q: np.ndarray, target: float) -> Reached:
-        """From the closed position q to the value asked for, or to the limit on the way."""
+        """The end of a drive from the closed position q to the value asked for, or to the limit on the way."""
         ended = self._driven(q, math.copysign(1.0, target - q[self.k]), target)
         if (ended.value - target) * (q[self.k] - target) > 0.0:
             return ended
@@ -74,7 +74,7 @@ class Drive:
         return Closure(c.model, c.table, c.t, c.free, [*c.held, self.k], values).close(at)
 
     def _driven(self, q: np.ndarray, sign: float, target: float) -> Reached:
-        """To the limit in that direction, or past the target."""
+        """The end of a drive to the limit in that direction, or past the target."""
         step, begun, way, last = FIRST_STEP, float(q[self.k]), None, None
         p = self._gradient(q, sign)
         for _ in range(MAX_STEPS):
@@ -130,7 +130,7 @@ class Drive:
 
 
 def distance(model: Model, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Between positions (…, nq) that are not far apart: the length of the motion that leads from one to the other."""
+    """Length of the motion between positions (…, nq) that are not far apart."""
     d, at = turned_alike(model, a, b) - b, model.structure.quaternions[:, None] + np.arange(4)
     d[..., at] *= 2.0
     return np.asarray(np.linalg.norm(d, axis=-1))

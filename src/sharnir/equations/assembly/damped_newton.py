@@ -1,4 +1,4 @@
-"""A damped Newton method for the least sum of squares (Levenberg, Marquardt): one search, for positions of any kind.
+"""A damped Newton method for the least sum of squares (Levenberg, Marquardt): one search for all.
 
 Undamped while steps keep what they promise, it converges fast; damped where one does not, it descends to a least sum of squares.
 """
@@ -18,7 +18,7 @@ ACCEPTED = 1e-3
 
 
 class Point(Protocol):
-    """Where a search is."""
+    """A point of a search."""
 
     @property
     def cost(self) -> float:
@@ -44,7 +44,7 @@ def damped_newton(
     iterations: int,
     damping: float = 0.0,
 ) -> P:
-    """Where the search from `now` ends. Damping is relative to the size of the equations.
+    """The end of the search from `now`. Damping is relative to the size of the equations.
 
     step   from a point, the damping, and the gain of the last step, relative to its promise (nan at first); None: the end
     moved  the point after a motion; None where it leads to none

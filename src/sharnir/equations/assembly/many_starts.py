@@ -33,7 +33,7 @@ STEPS = 25
 STARTS = "starts"
 """Title of the progress of what is assembled one by one: who listens to it may end it."""
 UNCLEAR = 1e-15, 1e-11
-"""Between these, relative to the largest, eigenvalues of JJᵀ may be zero but for rounding, or not."""
+"""Eigenvalues of JJᵀ between these, relative to the largest, may be zero but for rounding, or not."""
 
 
 class Assembled(NamedTuple):
@@ -54,8 +54,8 @@ def assembled_starts(
     asked: Asked,
     every: bool = True,
 ) -> Assembled:
-    """From what was asked for, q (B, nq) and v (B, nv), all in the same way, with values of all parameters (B, P). Unless `every`
-    reason is wanted, the first one is enough: each takes long to find."""
+    """Starts from what was asked for, q (B, nq) and v (B, nv), all in the same way, with values of all parameters (B, P).
+    Unless `every` reason is wanted, the first one is enough: each takes long to find."""
     table.compile()
     found_q, found_v, ok, refused = q.copy(), v.copy(), np.zeros(len(q), dtype=bool), dict[int, SharnirError]()
     if table.may_compile and not table.on_bodies.has_conditions:
@@ -119,8 +119,8 @@ class _Starts:
         return q, ok & ~is_moved(self.model, given, q) if asked.whole_q else ok, refused
 
     def straight(self, asked: np.ndarray, held: Held, nearly: bool) -> tuple[np.ndarray, np.ndarray]:
-        """By Newton's method, where it leads to what the search of search.py would find. `nearly`: positions that close but for
-        rounding stay where they are."""
+        """Positions by Newton's method, where it leads to what search.py would find. `nearly`: positions that close but
+        for rounding stay where they are."""
         free, every = ~held.speeds, np.arange(len(asked))
         guess = moved_rows(self.model, asked, np.zeros((1, self.model.nv)), self.t)
         q, ok = self._closed(guess, free, every)
@@ -200,7 +200,7 @@ class _Starts:
         return v, ok & (_gap((v - given) / self.table.scale.of_speeds(q, v)) <= MOVED) if asked.whole_v else ok
 
     def _speeds(self, q: np.ndarray, asked: np.ndarray, held: Held) -> tuple[np.ndarray, np.ndarray]:
-        """With accelerations that meet them too."""
+        """Speeds with which accelerations can meet the constraints too; and where there are such."""
         every = np.arange(len(q))
         now = self._rows(q, asked, every)
         v = asked + np.where(held.speeds, 0.0, _least_change(now["J"] * ~held.speeds, now["rate"]))

@@ -1,4 +1,4 @@
-"""How many freedoms a mechanism really has, and which of its constraints are redundant."""
+"""Mobility: the true degrees of freedom of a mechanism, and its redundant constraints."""
 
 from __future__ import annotations
 

@@ -24,14 +24,14 @@ from .loop_closure import TOLERANCE, Closing, Closure, not_closed
 RINGS = ((0.05, 2), (0.3, 4), (1.0, 6), (math.pi, 8))
 """Distances of other starts, rad, and how many of each; all of a ring are tried, and the nearest solution is taken."""
 HELD = 1e-9
-"""By how much a joint that is held as a whole may be off its own constraints, relative to its coordinates."""
+"""Distance by which a joint that is held as a whole may be off its own constraints, relative to its coordinates."""
 FAR = 1.0
 """Distance of another branch: held coordinates are driven to their values from so far away too, and where a position is found
 there, the other side of the guess is tried."""
 OTHER_SIDE = (0.5,)
 """Starts there, in parts of the way from the guess to the position found."""
 UNWOUND = 1e-9
-"""How far a position may move that is closed again after whole turns."""
+"""Distance a position may move when it is closed again after whole turns."""
 
 
 def closed_position(model: Model, table: ConstraintTable, guess: np.ndarray, t: float, held: Held) -> np.ndarray:
@@ -117,7 +117,7 @@ class _Search:
 
     # --- driving what is held to its values ---------------------------------------------------------------------------------
     def _driven(self, start: np.ndarray) -> np.ndarray | None:
-        """From the position that closes with only whole joints of quaternions held."""
+        """The search from the position that closes with only whole joints of quaternions held."""
         if not self.held.coordinates:
             return None
         found = self.loose.closed(start)
@@ -150,7 +150,7 @@ class _Search:
         return found.q if found.closed and distance(self.model, out, found.q) < UNWOUND else q
 
     def _checked(self, q: np.ndarray) -> np.ndarray:
-        """With held coordinates to the last digit; everything met."""
+        """The position with held coordinates exact to the last digit, everything checked."""
         rows = list(self.held.rows)
         if rows:
             q = np.array(q)
@@ -166,7 +166,7 @@ class _Search:
         )
 
     def _possible(self) -> str:
-        """In words: what the held coordinate can be that did not get where it should."""
+        """A sentence: the range of the held coordinate that did not get where it should."""
         k, before = self.ranges[0][:2]
         names, asked, own = self.model.q_names, float(self.asked[k]), own_speeds(self.model.structure)[k]
         ranges = [(low, high) for i, others, low, high in self.ranges if (i, others) == (k, before)]

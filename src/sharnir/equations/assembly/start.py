@@ -72,7 +72,7 @@ class StartState:
 
     @property
     def words(self) -> str:
-        """In a sentence; empty where the motion starts as it was asked to."""
+        """A sentence on what was held and moved; empty where the motion starts as it was asked to."""
         parts = [f"{' and '.join(map(repr, self.held)) if len(self.held) < 3 else f'{len(self.held)} coordinates'} held"] * bool(
             self.held and (self.moved or self.moved_speeds)
         )

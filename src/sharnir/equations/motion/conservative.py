@@ -13,7 +13,7 @@ from ..rows.flat_motion import GenericMotion, parameters_near
 SCALES = (1.0, 1.0, 1e3)
 """Sizes of generic motions: beside the small numbers a high power is seen in the large ones, and the reverse."""
 DECIDED = tuple(np.geomspace(0.1, 10.0, 32).tolist())
-"""Those at which a force of the library takes the branches that belong to them: one may hold on its own side alone."""
+"""Sizes at which a force of the library takes the branches that belong to them: one may hold on its own side alone."""
 
 
 def not_conservative(structure: Structure) -> np.ndarray:

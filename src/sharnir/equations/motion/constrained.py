@@ -42,7 +42,7 @@ LIMIT = 40_000
 less is saved by it than in a tree. Where multipliers are eliminated with the bodies everything can be loops."""
 
 NODES_A_BODY = 200
-"""At least, in a closed system by elimination: what would exceed the limit is not traced."""
+"""Nodes of a graph per body, at least, by elimination: what would exceed the limit is not traced."""
 
 LOOPS: dict[Callable[..., int], tuple[type, ...]] = {
     solution.solve: (ConstrainedState,),
@@ -71,7 +71,7 @@ class ConstrainedEquations:
         self.table = table_of(model)
         self.store = store or Cache()
         self.sparse = SparseEquations(model, self.store) if self.method.constrains == "elimination" else None
-        """Where multipliers are eliminated with the bodies they act on, and not by an inertia matrix."""
+        """The equations by elimination, where multipliers are eliminated with bodies and not by an inertia matrix."""
         s = self.structure
         self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
         self.sizes |= {"nm": 0 if self.sparse else s.nv, "nsr": closed_structure(model).sizes["nsr"]}
@@ -121,7 +121,7 @@ class ConstrainedEquations:
     def accelerations(
         self, values: Values, dtype: type = object, stabilisation: str = "", exact: bool = False
     ) -> ConstrainedState:
-        """With qdd, lam, and in qrate the rates of the coordinates, on generic scalars. Where `stabilisation` is
+        """The state with qdd, lam, and in qrate the rates of the coordinates, on generic scalars. Where `stabilisation` is
         "baumgarte" or "ggl", `values` have its `decay`. exact: for double-double arithmetic."""
         if self.sparse:
             return self._eliminated(self.sparse, values, dtype, stabilisation, exact)
@@ -220,7 +220,7 @@ class ConstrainedEquations:
         stabilisation: str = "",
         decay: Sequence[float] = (),
     ) -> ConstrainedState:
-        """As arrays. Only forms and the interpreter take a stabilisation with a decay: compiled runs have their own code."""
+        """The solution as arrays. Only forms and the interpreter take a stabilisation here: compiled runs have their own code."""
         s = self.structure
         values_of = np.array(list(s.parameters.values()) if parameters is None else parameters, dtype=float)
         given = {"q": q, "v": v, "tau": tau, "parameter": values_of, "t": np.array([t])}
@@ -294,8 +294,8 @@ class ConstrainedEquations:
         return Loop(entry, LOOPS[entry], STEPPING, store=self.store)
 
     def function(self, wrenches: bool = False, solved: bool | None = None) -> GraphRunner:
-        """By an inertia matrix: straight-line code that fills a `ConstrainedState` from q, v, tau, parameter, t; `solved`: with
-        its solution, which is the default where all fits one graph."""
+        """Equations by an inertia matrix: straight-line code fills a `ConstrainedState` from q, v, tau, parameter, t; `solved`:
+        with its solution, which is the default where all fits one graph."""
         solved = self.is_small if solved is None else solved
         if (wrenches, solved) not in self._functions:
             if solved:

@@ -135,7 +135,7 @@ def _joint_power(values: Values) -> Number:
 
 
 def _power_of_drives(structure: Structure, values: dict[str, Any], inputs: dict[str, tuple[Symbol, ...]], rate: Any) -> Number:
-    """With closed loops, where reactions of closing joints do work too: what the change of energy leaves to them."""
+    """Power of the drives with closed loops, whose closing joints do work too: the change of energy less all other power."""
     energy = evaluate(structure, "energy", values).energy
     flow = [*zip(inputs["q"], rate, strict=True), *zip(inputs["v"], values["qdd"], strict=True), (inputs["t"][0], 1.0)]
     if structure.states:

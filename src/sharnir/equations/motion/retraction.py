@@ -92,7 +92,7 @@ def difference(model: Model, q0: State, q1: State, t: float) -> FloatArray:
 
 # --- rows of states -----------------------------------------------------------------------------------------------------------
 class Layout(NamedTuple):
-    """Where in q and v the coordinates and speeds of each kind of motion are."""
+    """Places in q and v of the coordinates and speeds of each kind of motion."""
 
     adding: tuple[IntArray, IntArray]
     balls: tuple[IntArray, IntArray]
@@ -184,7 +184,7 @@ def _onto_constraints(joint: Joint, q: np.ndarray, t: Number) -> np.ndarray:
 def _difference_of_constrained(
     model: Model, joints: Sequence[int], row: np.ndarray, start: np.ndarray, end: np.ndarray, t: float
 ) -> None:
-    """By iteration with N at the start: exact where both positions are on the constraints and not too far apart."""
+    """The difference by iteration with N at the start: exact where both positions are on the constraints and not far apart."""
     s = model.structure
     of = np.concatenate([np.arange(s.nv)[model.v_slice(s.placed[i].name)] for i in joints])
     at = np.concatenate([np.arange(s.nq)[model.q_slice(s.placed[i].name)] for i in joints])

@@ -56,7 +56,7 @@ class SparseEquations:
     def accelerations(
         self, values: Values, gamma: Sequence[Number], K: Sequence[Number], dtype: type, exact: bool = False
     ) -> ForwardOut:
-        """From gamma and K of the rows on the bodies. exact: for double-double arithmetic."""
+        """Accelerations and multipliers from gamma and K of the rows on the bodies. exact: for double-double arithmetic."""
         return evaluate_program(
             self.structure, FORWARD, {**values, "gamma": gamma, "K": K, "share": [EXACT if exact else self.share]}, dtype
         )
@@ -135,7 +135,7 @@ class SparseEquations:
         return out["qdd"], out["lam"]
 
     def _solve_one(self, given: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """By native functions bound once, to arrays that one caller uses at a time."""
+        """Solution by native functions bound once, to arrays that one caller uses at a time."""
         if "wrench" in given:
             at = self.allocate({name: np.array(x[0], dtype=float) for name, x in given.items()})
             natives = self.chain(at)

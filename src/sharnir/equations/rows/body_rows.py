@@ -42,9 +42,9 @@ class MovingRows(NamedTuple):
     kept: list[np.ndarray]
     """For every family (members, rows): whether a row is moved by anything."""
     trivial: list[ConstraintRow]
-    """Those that are not."""
+    """Rows that nothing moves."""
     conditions: list[Condition]
-    """Those of them that hold at some values of the parameters only."""
+    """Rows that nothing moves and that hold at some values of the parameters only."""
 
 
 def moving_rows(families: Sequence[Family], labels: Sequence[str], motion: GenericMotion) -> MovingRows:
@@ -76,7 +76,7 @@ AT_ONCE = 1 << 22
 
 
 class RowsOnBodies(NamedTuple):
-    """In one state, generic scalars."""
+    """Answers in one state, generic scalars."""
 
     g: list[Number]
     """(holonomic rows)"""
@@ -229,7 +229,7 @@ class BodyRows(RowLayout):
         return {name: found[:, at] for name, at in self._places(answers)}
 
     def _places(self, answers: Sequence[str]) -> Iterator[tuple[str, slice]]:
-        """Where each of the answers stands in one flat vector of them."""
+        """Places of the answers in one flat vector of them."""
         at = 0
         for name in answers:
             yield name, slice(at, at + self.sizes[name])

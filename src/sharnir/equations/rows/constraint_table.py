@@ -162,7 +162,7 @@ class ConstraintTable:
         return GraphRunner(TracedProgram(self._graph, dict(self.traced_inputs), outputs), shapes)
 
     def compile(self) -> None:
-        """From now on by straight-line code wherever that will be: the last bits do not depend on how many came before."""
+        """Use straight-line code from now on, wherever it may: the last bits then do not depend on the evaluations before."""
         self._evaluations[0] = max(self._evaluations[0], INTERPRETED)
 
     @cached_property

@@ -28,7 +28,7 @@ WIDE = WIDTH["velocity"]
 
 @dataclass(frozen=True)
 class ConstraintRow:
-    """Where a row comes from, and what it forbids."""
+    """A row: the constraint it belongs to, and what it forbids."""
 
     owner: str
     what: str
@@ -111,7 +111,7 @@ def row_of(block: Sequence[Number], k: int, rows: int) -> Sequence[Number]:
 
 
 def _drift(on: Motion) -> Iterator[tuple[Symbol, Number]]:
-    """How the components of velocities change where nothing accelerates: they turn with the body. The base does accelerate."""
+    """Rates of the components of velocities where nothing accelerates: they turn with the body. The base does accelerate."""
     for row in sorted({index // WIDE for kind, index in on.inputs if kind == "velocity"}):
         _, u, w = on._motion(row)
         linear, angular = neg(cross(w, u)), ORIGIN

@@ -1,4 +1,4 @@
-"""Where the rows of constraints and their blocks stand: rows as in the table, blocks constraint after constraint."""
+"""Places of the rows of constraints and of their blocks: rows as in the table, blocks constraint after constraint."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class BodyBlocks(NamedTuple):
     link: np.ndarray
     body: np.ndarray
     at: np.ndarray
-    """Where its six numbers begin in K."""
+    """The place in K where its six numbers begin."""
     row: np.ndarray
     """The row of the table."""
 
@@ -47,7 +47,7 @@ class KeptRows(NamedTuple):
     kept: list[int]
     """The rows."""
     places: dict[str, np.ndarray]
-    """For every answer (members, numbers): where they go."""
+    """Places (members, numbers) of every answer."""
 
 
 class RowLayout:
@@ -90,7 +90,7 @@ class RowLayout:
         self.links = Links(_starts(n_links), np.array(kind, dtype=np.int64), np.array(target, dtype=np.int64), _starts(size))
         m, n = len(self.rows), self.n_holonomic
         self.sizes = {"g": n, "rate": m, "gamma": m, "K": int(self.links.at[-1]), "speed": m - n}
-        """How many numbers there are of every answer; "speed": the rates of rows of speeds alone."""
+        """Sizes of the answers; "speed": the rates of rows of speeds alone."""
         self.parts = [self._part(families[f], list(mask), *zip(*each, strict=True)) for (f, mask), each in parts.items()]
 
     def _part(self, family: Family, kept: list[int], places: Sequence[int], members: Sequence[int]) -> KeptRows:

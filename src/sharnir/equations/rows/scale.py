@@ -1,4 +1,4 @@
-"""How large the terms of constraints are: residuals are judged by them, metres by the size of the mechanism, radians by one."""
+"""Sizes of the terms of constraints: residuals are judged by them, metres by the size of the mechanism, radians by one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Scale:
         ends = [pose for x in constraints.values() if isinstance(x, ClosingJoint) for pose in (x.at, x.child_at)]
         numbers = [x for pose in ends for x in pose.position if isinstance(x, (int, float))]
         self.length = float(np.abs([*reach, *numbers]).max(initial=0.0))
-        """How far from the ground the mechanism reaches but for its slides, m."""
+        """Reach of the mechanism from the ground but for its slides, m."""
         self.units = np.array([row.unit for row in rows], dtype="U3")
 
     def metres(self, q: np.ndarray) -> np.ndarray:

@@ -50,7 +50,7 @@ class SparseRows:
         self.structure, self.rows = structure, rows
 
     def evaluate(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Sequence[float] | np.ndarray = ()) -> dict[str, Any]:
-        """In one state; J a `scipy.sparse.csr_array` whose pattern is the same in all states."""
+        """The rows in one state; J a `scipy.sparse.csr_array` whose pattern is the same in all states."""
         own = np.array(parameters, dtype=float)[None] if len(parameters) else None
         flat, axes = self.rows.motion.found(q[None], v[None], np.array([t]), own, "axes")
         g, rate, gamma, K = (x[0] for x in self.rows.at(flat).values())

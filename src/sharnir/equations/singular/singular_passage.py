@@ -65,11 +65,11 @@ class Run:
     projects: bool
     """Whether states may be moved after a step."""
     backward: bool
-    """In time."""
+    """Whether time runs backward."""
     failed: Callable[[BaseException], None]
-    """Told of an exception in what was called from machine code."""
+    """Called with an exception raised in a function called from machine code."""
     compiled: bool = True
-    """Or interpreted, as the derivative is."""
+    """Whether functions are compiled, or interpreted as the derivative is."""
 
 
 class SingularPassage:
@@ -109,7 +109,7 @@ class SingularPassage:
         self._first_roles = dict(self._roles)
 
     def renew(self) -> None:
-        """As before the first run. What was compiled for singular positions is found again where it is needed."""
+        """The state before the first run. What was compiled for singular positions is found again where it is needed."""
         for name, x in self._fresh.items():
             getattr(self.p, name)[...] = x
         self.counted[:] = 1.0
@@ -136,7 +136,7 @@ class SingularPassage:
         return native
 
     def _set_calls(self) -> None:
-        """In place: machine code reads them at every call."""
+        """Set the calls in place: machine code reads them at every call."""
         ordered = [list(self._roles.get(role, ())) for role in range(singular_state.JACOBIAN + 1)]
         together = [native for role in ordered for native in role]
         self.p.calls[: len(together)] = calls(together)
@@ -152,12 +152,12 @@ class SingularPassage:
     # --- what happened --------------------------------------------------------------------------------------------------------
     @property
     def count(self) -> int:
-        """How often a neighbourhood was entered."""
+        """Number of neighbourhoods of singular positions that were entered."""
         return int(self.p.tally[singular_state.PASSAGES])
 
     @property
     def evaluations(self) -> int:
-        """In double-double."""
+        """Number of evaluations in double-double arithmetic."""
         return int(self.p.tally[singular_state.EVALUATIONS])
 
     @property
