@@ -16,7 +16,7 @@ from .forms.solution import Solution
 from .model.model import Model
 from .model.references import is_name_in
 from .programs import PROGRAMS
-from .solvers.arguments import unbatch
+from .solvers.arguments import At, unbatch
 from .solvers.constrained import ConstrainedSolver
 from .solvers.derivative_questions import DerivativeQuestions
 from .solvers.evaluator import Evaluator
@@ -65,7 +65,7 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
 
     @property
     def backend(self) -> str:
-        """What forward dynamics runs on; where some joint moves no mass, inverse dynamics."""
+        """The backend of forward dynamics; where some joint moves no mass, that of inverse dynamics."""
         formulation = self.formulation
         return formulation.programs.backend_of("inverse") if formulation.massless else self.solver.backend
 
@@ -94,7 +94,7 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
                 done = fast.batch(out, q, v, tau, *more, t)
             if done is not None:
                 return done
-        return self._with_inertia.forward(q, v, tau, t, wrenches, parameters, out)
+        return self._with_inertia.forward(At(q=q, v=v, tau=tau, t=t, wrench=wrenches, parameter=parameters), out)
 
     @cached_property
     def _fast_forward(self) -> FastPath:
@@ -113,7 +113,7 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
 
         With closed loops: of the joints of the tree; those of the cut joints are given by `closing_reactions`.
         """
-        return self._with_inertia.reactions(q, v, tau, t, wrenches, parameters)
+        return self._with_inertia.reactions(At(q=q, v=v, tau=tau, t=t, wrench=wrenches, parameter=parameters))
 
     def solve(
         self,
@@ -125,7 +125,7 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
         parameters: Parameters = None,
     ) -> Solution:
         """Accelerations of coordinates (qdd) and of bodies (vdot), and reactions (R)."""
-        return self._with_inertia.solve(q, v, tau, t, wrenches, parameters)
+        return self._with_inertia.solve(At(q=q, v=v, tau=tau, t=t, wrench=wrenches, parameter=parameters))
 
     def multipliers(
         self,
@@ -137,7 +137,7 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
         parameters: Parameters = None,
     ) -> np.ndarray:
         """λ of every constraint row (`constraint_rows` names them): M v̇ + h = τ + Jᵀλ. Of least norm where rows are redundant."""
-        return self._with_inertia.multipliers(q, v, tau, t, wrenches, parameters)
+        return self._with_inertia.multipliers(At(q=q, v=v, tau=tau, t=t, wrench=wrenches, parameter=parameters))
 
     def closing_reactions(
         self,
@@ -150,11 +150,11 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
     ) -> Actions:
         """Forces of the constraints on bodies: {constraint: {body: (…, 6) force and moment at its origin, its axes}}.
         What they do in coordinates of joints is `multipliers`; a Result gives both as forces on bodies."""
-        return self._with_inertia.closing_reactions(q, v, tau, t, wrenches, parameters)
+        return self._with_inertia.closing_reactions(At(q=q, v=v, tau=tau, t=t, wrench=wrenches, parameter=parameters))
 
     @property
     def constraint_rows(self) -> list[str]:
-        """What every constraint row forbids."""
+        """Names of the constraint rows: the constraint, and the motion it forbids."""
         return self.solver.constraint_rows()
 
     def iterations(
@@ -194,7 +194,7 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
             done = self._fast_inverse(out, q, v, a, *more, t)
             if done is not None:
                 return done
-        return self.solver.inverse(q, v, a, t, wrenches, parameters, out, actuated)
+        return self.solver.inverse(At(q=q, v=v, qdd=a, t=t, wrench=wrenches, parameter=parameters), out, actuated)
 
     @cached_property
     def _fast_inverse(self) -> FastPath:
@@ -215,7 +215,7 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
         With closed loops: under the joint forces of `inverse(…, actuated)`; name the actuated joints where there are fewer
         motors than joints. Forces of redundant constraints are those of least norm; `inverse_closing_reactions` gives them.
         """
-        return self.solver.inverse_reactions(q, v, a, t, wrenches, parameters, actuated)
+        return self.solver.inverse_reactions(At(q=q, v=v, qdd=a, t=t, wrench=wrenches, parameter=parameters), actuated)
 
     def inverse_closing_reactions(
         self,
@@ -228,7 +228,7 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
         parameters: Parameters = None,
     ) -> Actions:
         """`closing_reactions` of a given motion: forces of cut joints and other constraints on the bodies."""
-        return self.solver.inverse_closing_reactions(q, v, a, t, wrenches, parameters, actuated)
+        return self.solver.inverse_closing_reactions(At(q=q, v=v, qdd=a, t=t, wrench=wrenches, parameter=parameters), actuated)
 
     def regressor(
         self, q: State, v: State, a: State, t: ArrayLike = 0.0, parameters: Mapping[str, float] | None = None
@@ -239,11 +239,12 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
         body (mass, m·com, inertia about its origin), then armature, damping and dry friction for each axis of a joint. With
         closed loops Y π is the τ of least norm, as that of `inverse`.
         """
-        rows, n, single = self._evaluator.arguments.states(None, parameters, q=q, v=v, qdd=a, t=t)
+        at = At(q=q, v=v, qdd=a, t=t, parameter=parameters)
+        rows, n, single = self._evaluator.arguments.states(at)
         regressor = self._regressor if parameters is None else self._regressor_at(parameters)
         Y = self.solver.uncarried(regressor({key: x for key, x in rows.items() if key != "parameter"}, n), rows, single)
         if single and not np.isfinite(Y).all():
-            self._evaluator.diagnose({"q": q, "v": v, "qdd": a, "t": t, "parameter": parameters})
+            self._evaluator.diagnose(at)
         return unbatch(Y, single, None)
 
     @property
@@ -295,7 +296,7 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
         parameters: Parameters = None,
     ) -> np.ndarray:
         """ṗ (nv,), without accelerations."""
-        return self._with_inertia.momentum_rates(q, p, tau, t, wrenches, parameters)
+        return self._with_inertia.momentum_rates(At(q=q, p=p, tau=tau, t=t, wrench=wrenches, parameter=parameters))
 
     # --- cost ---------------------------------------------------------------------------------------------------------------
     def count(self, what: str = "forward", compiled: bool = False) -> Count:

@@ -120,7 +120,7 @@ class UnreachableError(SharnirError, ArithmeticError):
 
 
 NOT_A_NUMBER = (TypeError, ValueError, OverflowError)
-"""What `float(x)` and NumPy raise where x is no number, or one that no float can hold (10**400)."""
+"""Exceptions of `float(x)` and NumPy where x is no number, or one that no float can hold (10**400)."""
 LONGEST_SHOWN = 100
 
 

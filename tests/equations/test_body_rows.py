@@ -121,7 +121,7 @@ def test_the_sparse_jacobian_is_the_dense_one(name):
     for seed in range(2):
         rng = np.random.default_rng(seed)
         q, v, t = m.random_q(rng), rng.normal(size=m.nv), 0.3
-        found, expected = table.evaluate_sparse(q, v, t), table.evaluate(q, v, t)
+        found, expected = table.sparse.evaluate(q, v, t), table.evaluate(q, v, t)
         for what in ("g", "rate", "gamma"):
             assert_close(found[what], expected[what], 1e4 * EPS, scale=1.0 + np.abs(expected["J"]).max() ** 2)
         assert_close(found["J"].toarray(), expected["J"], 1e3 * EPS, scale=1.0 + np.abs(expected["J"]).max())
@@ -176,7 +176,7 @@ def test_hinges_about_different_axes_share_a_graph():
         m.add_joint(f"cut{k}", sh.Revolute(random_axis(rng)), "ground", f"b{k}", random_pose(rng), random_pose(rng), cut=True)
     assert len(body_rows_of(m).parts) <= 2  # one for each way to find two directions across an axis
     q, v = m.random_q(rng), rng.normal(size=m.nv)
-    found, expected = table_of(m).evaluate_sparse(q, v, 0.0), ConstraintTable(m.structure, m.constraints)
+    found, expected = table_of(m).sparse.evaluate(q, v, 0.0), ConstraintTable(m.structure, m.constraints)
     one = expected.trace({"q": q.tolist(), "v": v.tolist(), "t": [0.0], "parameter": []})
     assert_close(found["J"].toarray(), np.array(one.J), 1e3 * EPS, scale=10.0)
     assert_close(found["gamma"], np.array(one.gamma), 1e4 * EPS, scale=100.0)
@@ -201,7 +201,7 @@ def test_constraints_of_the_same_formula_of_parameters_are_traced_once():
     m, other = row_of(6), row_of(6, 0.7)
     assert len(body_rows_of(m).parts) == 1
     q, v = m.random_q(0), np.ones(m.nv)
-    found, expected = table_of(m).evaluate_sparse(q, v, 0.0, [0.7]), table_of(other).evaluate(q, v, 0.0)
+    found, expected = table_of(m).sparse.evaluate(q, v, 0.0, [0.7]), table_of(other).evaluate(q, v, 0.0)
     for what in ("g", "rate", "gamma"):
         assert_close(found[what], expected[what], 1e4 * EPS, scale=10.0, what=what)
     assert_close(found["J"].toarray(), expected["J"], 1e3 * EPS, scale=10.0)
@@ -211,13 +211,13 @@ def test_axes_that_move_both_bodies_of_a_closing_joint_are_not_in_its_rows():
     """Exactly, and not up to rounding: the pattern ends at the nearest body that carries both."""
     m = S.chain(40)
     m.add_joint("close", sh.Ball(), m.bodies[29].name, m.bodies[39].name, cut=True)
-    J = table_of(m).evaluate_sparse(m.random_q(0), np.zeros(m.nv), 0.0)["J"]
+    J = table_of(m).sparse.evaluate(m.random_q(0), np.zeros(m.nv), 0.0)["J"]
     assert set(J.indices.tolist()) == set(range(30, 40))
     m = S.chain(40)
     m.add_constraint(
         lambda on: on.pose(m.bodies[29].name).position[0] - 2.0 * on.pose(m.bodies[39].name).position[0], "not internal"
     )
-    J = table_of(m).evaluate_sparse(m.random_q(0), np.zeros(m.nv), 0.0)["J"]
+    J = table_of(m).sparse.evaluate(m.random_q(0), np.zeros(m.nv), 0.0)["J"]
     assert set(J.indices.tolist()) == set(range(40))
 
 

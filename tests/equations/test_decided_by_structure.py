@@ -105,7 +105,7 @@ def test_the_sparse_jacobian_is_the_dense_one_where_a_row_begins_to_concern_the_
 
     m.add_constraint(rod)
     table, state = table_of(m), (np.array([50.0, 0.3, 0.2]), np.zeros(3), 0.0)
-    assert_close(table.evaluate_sparse(*state)["J"].toarray(), table.evaluate(*state)["J"], 1e-12)
+    assert_close(table.sparse.evaluate(*state)["J"].toarray(), table.evaluate(*state)["J"], 1e-12)
 
 
 # --- time ---------------------------------------------------------------------------------------------------------------------

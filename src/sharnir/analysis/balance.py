@@ -15,28 +15,26 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.assembly.loop_closure import assembled_positions
+from ..equations.assembly.loop_closure import Closure
 from ..equations.motion.retraction import retract
 from ..equations.rows.constraint_table import ConstraintTable
-from ..errors import AssemblyError, SingularError
+from ..errors import SingularError
+from ..solvers.arguments import At
 from ..solvers.tree import TreeSolver
 from .bounded_step import RANK, null_space
-from .starts import START_CLOSING, STEP_CLOSING
+from .limits import START_CLOSING, STEP_CLOSING
 from .tangent_space import rate_matrix
 
 
 # --- exact derivatives of h(q, v, t) − J(q)ᵀλ with respect to q, in the tangent, and to v
 def force_derivatives(d: Dynamics, table: ConstraintTable | None) -> ForceDerivatives:
-    """Those of a model, made once: tracing takes longer than many searches."""
-    cached, key = d.structure.cached, ("force derivatives", str(d.formulation.programs.store.folder))
-    if key not in cached:
-        cached[key] = ForceDerivatives(d, table)
-    found: ForceDerivatives = cached[key]
-    return found
+    """The derivatives of a model, made once: tracing takes longer than many searches."""
+    key = ("force derivatives", str(d.formulation.programs.store.folder))
+    return d.structure.once(key, lambda: ForceDerivatives(d, table))
 
 
 class ForceDerivatives:
-    """Of one model; with constraints, of its spanning tree and of the forces of given multipliers."""
+    """Derivatives of a model's forces; with constraints, those of its spanning tree and of given multipliers."""
 
     def __init__(self, d: Dynamics, table: ConstraintTable | None) -> None:
         self.d, self.table = d, table
@@ -44,7 +42,7 @@ class ForceDerivatives:
 
     def __call__(self, q: np.ndarray, v: np.ndarray, lam: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """(nv, nv) each."""
-        found = self._tree.inverse_derivatives(q, v, np.zeros_like(v), t, ("q", "v"), None)
+        found = self._tree.inverse_derivatives(At(q=q, v=v, qdd=np.zeros_like(v), t=t, parameter=None), ("q", "v"))
         assert found.dq is not None and found.dv is not None
         if self.table is None or not len(lam):
             return found.dq, found.dv
@@ -111,6 +109,10 @@ class Position:
         """L⁻¹ F."""
         return self.motions.T @ self.left
 
+    @property
+    def cost(self) -> float:
+        return float(self.F @ self.F)
+
     @cached_property
     def _slopes(self) -> tuple[np.ndarray, np.ndarray]:
         p = self.problem
@@ -132,7 +134,7 @@ class Position:
 
 
 class Balance:
-    """Of one model at one time, with speeds v, joint forces tau and the speeds in `free` to be moved."""
+    """The balance of one model at one time, under joint forces tau at speeds v; the speeds in `free` may move."""
 
     def __init__(
         self, d: Dynamics, table: ConstraintTable | None, v: np.ndarray, tau: np.ndarray, free: np.ndarray, t: float
@@ -144,10 +146,7 @@ class Balance:
         """The nearest closed position; None where none is found."""
         if self.table is None:
             return q
-        try:
-            return assembled_positions(self.model, self.table, q, self.t, self.free if free is None else free, iterations)
-        except (AssemblyError, SingularError, np.linalg.LinAlgError):
-            return None
+        return Closure(self.model, self.table, self.t, self.free if free is None else free).closed(q, iterations)
 
     def at(self, q: np.ndarray) -> Position | None:
         """None where a force is not defined."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..equations.assembly.damped_newton import ACCEPTED, Step, damped_newton
 from .balance import Balance, Position
 
 MAX_ITERATIONS = 200
@@ -43,31 +44,25 @@ class BalancingSearch:
     # --- the nearest --------------------------------------------------------------------------------------------------------
     def nearest(self, now: Position) -> tuple[Position, bool]:
         """The last position, and whether it is an equilibrium."""
-        mu, growth, reach = 0.0, 2.0, FIRST_REACH
-        for _ in range(MAX_ITERATIONS):
+        reach, is_settled = FIRST_REACH, False
+
+        def step(now: Position, damping: float, gain: float) -> Step | None:
+            nonlocal reach, is_settled
+            reach = 2.0 * reach if gain > 0.5 else max(0.5 * reach, 1e-8) if gain <= ACCEPTED else reach
             K, F = now.K, now.F
-            size = float((K**2).sum(axis=0).max(initial=0.0))
+            mu = damping * float((K**2).sum(axis=0).max(initial=0.0))
             y = -np.linalg.lstsq(K.T @ K + mu * np.eye(len(F)), K.T @ F, rcond=1e-15)[0] if mu else -_solved(K, F)
-            step = now.motion(y)
-            if self.is_settled(now, step):
-                return self.polished(now), True
+            motion = now.motion(y)
+            is_settled = self.is_settled(now, motion)
+            if is_settled:
+                return None
             self.iterations += 1
-            share = min(1.0, reach / max(float(np.abs(step).max(initial=0.0)), 1e-300))
-            promised = float(F @ F) - float(((F + share * (K @ y)) ** 2).sum())
-            if promised <= 1e-12 * float(F @ F):  # a least of the forces left, not zero
-                return now, False
-            after = self.problem.step(now.q, share * step)
-            gain = -1.0 if after is None else (float(F @ F) - float(after.F @ after.F)) / promised
-            if after is not None and gain > 1e-4:
-                now, growth = after, 2.0
-                mu = mu / 10.0 if mu > 1e-12 * size else 0.0
-                reach = 2.0 * reach if gain > 0.5 else reach
-            else:
-                reach = max(0.5 * reach, 1e-8)
-                mu, growth = max(mu * growth, 1e-8 * size), 4.0 * growth
-                if growth > 1e14:
-                    return now, False
-        return now, False
+            share = min(1.0, reach / max(float(np.abs(motion).max(initial=0.0)), 1e-300))
+            promised = now.cost - float(((F + share * (K @ y)) ** 2).sum())
+            return Step(share * motion, promised) if promised > 1e-12 * now.cost else None  # else a least, not zero
+
+        end = damped_newton(now, step, lambda now, motion: self.problem.step(now.q, motion), MAX_ITERATIONS)
+        return (self.polished(end), True) if is_settled else (end, False)
 
     # --- downhill -----------------------------------------------------------------------------------------------------------
     def downhill(self, now: Position) -> tuple[Position, bool]:

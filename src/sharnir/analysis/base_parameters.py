@@ -33,7 +33,7 @@ class BaseParameters:
     """`matrix` @ π are the identifiable combinations; each is named after the parameter it absorbs others into."""
 
     names: list[str]
-    """Of the base parameters."""
+    """Names of the base parameters."""
     parameters: list[str]
     """The parameters π that were considered."""
     matrix: FloatArray
@@ -75,7 +75,7 @@ def base_parameters(
 
 
 def dynamics_of(model: Model, caller: str) -> Dynamics:
-    """As loops: compiled once for all models, not again for this one."""
+    """Dynamics as loops: compiled once for all models, not again for this one."""
     return Dynamics(check_model(model, caller), backend="loops")
 
 
@@ -83,10 +83,10 @@ def matching(names: Sequence[str], patterns: Sequence[str]) -> np.ndarray:
     """Indices of the names that match any of the patterns; a pattern that matches none is refused."""
     found: set[int] = set()
     for pattern in listed_names(patterns, "fixed", StateError):
-        hits = [k for k, name in enumerate(names) if isinstance(pattern, str) and fnmatchcase(name, pattern)]
-        if not hits:
+        matches = [k for k, name in enumerate(names) if isinstance(pattern, str) and fnmatchcase(name, pattern)]
+        if not matches:
             raise StateError(f"fixed: no parameter matches {brief(pattern)}; {choices(pattern, names, 'parameters')}")
-        found |= set(hits)
+        found |= set(matches)
     return np.array(sorted(found), dtype=int)
 
 
@@ -138,7 +138,7 @@ def _factor(d: Dynamics, free: np.ndarray, samples: int | None, seed: int | np.r
 
 
 def _freedoms(m: Model, rng: np.random.Generator) -> int:
-    """Of a mechanism with constraints, in some position that satisfies them."""
+    """Degrees of freedom of a mechanism with constraints, in some position that satisfies them."""
     for _ in range(ATTEMPTS):
         try:
             q, _ = m.assemble(m.random_q(rng))

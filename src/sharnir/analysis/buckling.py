@@ -17,9 +17,9 @@ from .equilibrium import equilibrium
 from .linearize import linearize
 
 SMALL = 1e-3
-"""Of the load: the part of it by which the change of stiffness is found."""
+"""Share of the load at which the change of stiffness is computed."""
 ENDLESS = 1e6
-"""Times the load: beyond, the change of stiffness is rounding."""
+"""Multiple of the load beyond which the change of stiffness is rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

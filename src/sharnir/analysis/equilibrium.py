@@ -21,13 +21,12 @@ from .balance import Balance, Position
 from .balancing import BalancingSearch
 from .equilibrium_result import Equilibrium
 from .force_units import unit_of_force
-from .limits import Limits
+from .limits import Limits, closed_starts, random_start
 from .locking import warn_of_locking
-from .starts import CLOSINGS, random_start
 
 # --- whether an equilibrium is stable: by the potential energy where forces have one, else by the linearised motion
 ROUNDING = 1e-9
-"""Of stiffnesses, relative to the largest one and to the forces of the model."""
+"""Error of stiffnesses, relative to the largest one and to the forces of the model."""
 SYMMETRY = 1e-7
 """Stiffnesses are symmetric, as those of a potential, if they are up to this share of the largest."""
 GROWTH = 1e-8
@@ -68,7 +67,7 @@ def _by_energy(now: Position, K: np.ndarray, C: np.ndarray, speeds: bool) -> tup
 
 
 def _by_eigenvalues(now: Position, K: np.ndarray, C: np.ndarray) -> tuple[str, str]:
-    """Of the linearised motion ÿ + C ẏ + K y = 0."""
+    """By the eigenvalues of the linearised motion ÿ + C ẏ + K y = 0."""
     n = len(K)
     A = np.block([[np.zeros((n, n)), np.eye(n)], [-K, -C]])
     s, X = np.linalg.eig(A)
@@ -172,7 +171,7 @@ def _searched(
                 if stable is False or result.stability != "unstable":
                     return result
                 unstable = unstable or result
-            if best is None or now.F @ now.F < 0.99 * (best.F @ best.F):
+            if best is None or now.cost < 0.99 * best.cost:
                 best = now
     if unstable is not None and not stable:
         return unstable
@@ -193,15 +192,16 @@ def _starts(
     problem: Balance, q: np.ndarray, guess: State, starts: int, rng: np.random.Generator
 ) -> Iterator[tuple[Position, bool]]:
     """Positions with their loops closed, and whether it is the guess."""
-    limits, any_closed = Limits(problem.model), False
-    for k in range(starts):
-        closed = _closed(problem, random_start(problem.model, q, problem.free, limits, rng) if k else q, None if k else guess)
-        closed = _assembled(problem, q) if closed is None and not k else closed
-        any_closed |= closed is not None
-        if not any_closed and k + 1 >= CLOSINGS:
-            return
-        now = None if closed is None else problem.at(closed)
-        if now is not None:
+    limits = Limits(problem.model)
+
+    def closed(k: int) -> np.ndarray | None:
+        if k:
+            return problem.allowed(random_start(problem.model, q, problem.free, limits, rng))
+        found = _closed(problem, q, guess)
+        return _assembled(problem, q) if found is None else found
+
+    for k, start in closed_starts(closed, starts):
+        if (now := problem.at(start)) is not None:
             yield now, k == 0
 
 

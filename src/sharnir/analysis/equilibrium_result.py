@@ -1,4 +1,4 @@
-"""What `equilibrium` finds."""
+"""The result of `equilibrium`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Equilibrium:
         return {joint.name: R[i] for i, joint in enumerate(self.model.joints)}
 
     def summary(self) -> str:
-        """In words."""
+        """The equilibrium in a few lines of text."""
         m, kind = self.model, "steady motion" if self.v.any() else "equilibrium"
         lines = [f"{m.name}: {self.stability} {kind}; {self.reason}"]
         if not self.steady:

@@ -9,7 +9,7 @@ _FORCES = {"m/s": "N", "rad/s": "N m"}
 
 
 def unit_of_force(model: Model, k: int) -> str:
-    """Of entry k of τ; empty where the coordinate is of no one kind."""
+    """Unit of entry k of τ; empty where it has no single unit."""
     for joint in model.joints:
         where = model.v_slice(joint.name)
         if where.start <= k < where.stop and not joint.follows:

@@ -1,4 +1,4 @@
-"""What was identified: values and their deviations, what the data did not show, and the model that has them."""
+"""The result of `identify`: values, their deviations, what the data left open, and the identified model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Identification:
     deviations: dict[str, float]
     """Standard deviations of the base parameters, those of a fit without limits; inf where the data show nothing."""
     condition: float
-    """Of the base regressor with columns of length one; inf where the data do not show all base parameters."""
+    """Condition number of the base regressor with unit columns; inf where the data leave base parameters open."""
     unseen: list[str]
     """Base parameters that these motions do not determine."""
     residual: dict[str, float]

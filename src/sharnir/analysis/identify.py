@@ -170,7 +170,7 @@ def _checked_prior(prior: Any) -> float | None:
 
 
 def _check_enough(d: Dynamics, rows: Measurements, base: BaseParameters) -> None:
-    """At least one equation for each base parameter."""
+    """Refuse fewer equations than base parameters."""
     m = d.model
     per_sample = m.nv if d.constrained is None else m.mobility(rows.q[0], float(rows.t[0])).freedoms
     if len(rows) * per_sample < len(base):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.assembly.loop_closure import assembled_positions
+from ..equations.assembly.loop_closure import Closure, not_closed
 from ..equations.rows.constraint_table import table_of
 from ..errors import UnreachableError
 from ..model.model import Model
@@ -17,9 +17,8 @@ from ..model.states import check_model, check_state
 from ..reporting.formats import plural
 from ..types import State, random_generator, truth
 from .arguments import positive, speeds_of, whole
-from .limits import Limits
+from .limits import Limits, closed_starts, random_start
 from .reaching import Reached, Search
-from .starts import CLOSINGS, random_start
 from .targets import Goal, Place, Target, read_targets
 
 SHOWN = 12
@@ -28,7 +27,7 @@ SHOWN = 12
 
 @dataclass(frozen=True, repr=False)
 class InverseKinematics:
-    """What `inverse_kinematics` found: the position that meets the targets, or the best one where they cannot be met."""
+    """The result of `inverse_kinematics`: a position that meets the targets, or the best one found."""
 
     model: Model
     q: np.ndarray
@@ -47,7 +46,7 @@ class InverseKinematics:
     tolerance: float
 
     def summary(self) -> str:
-        """In words: what was met, and what was not."""
+        """A few lines of text: what was met, and what was not."""
         names = self.model.q_names
         lines = [f"{self.model.name}: {self.message}"]
         for name in self.position_errors:
@@ -125,7 +124,9 @@ def inverse_kinematics(
     best, tried = _best(search, q0, first, starts, rng, tolerance)
     if best is None:
         assert table is not None
-        assembled_positions(model, table, search.limits.clipped(q0, free), t, free)  # says why there is none
+        end = Closure(model, table, t, free).close(search.limits.clipped(q0, free))
+        if not end.closed:
+            raise not_closed(model, table, end)
         raise UnreachableError(
             "no closed position within the limits of the joints was found; give a start nearer to one, or limits=False"
         )
@@ -145,14 +146,13 @@ def _best(
     search: Search, q0: np.ndarray, first: np.ndarray | None, starts: int, rng: np.random.Generator, tolerance: float
 ) -> tuple[Reached | None, int]:
     """The first position that meets all targets, or the nearest to them; and how many starts were tried."""
+
+    def closed(k: int) -> np.ndarray | None:
+        return search.allowed(random_start(search.model, q0, search.free, search.limits, rng)) if k else first
+
     best: Reached | None = None
     spent = 0
-    for k in range(starts):
-        q = first if k == 0 else search.allowed(random_start(search.model, q0, search.free, search.limits, rng))
-        if q is None and best is None and k + 1 >= CLOSINGS:
-            break
-        if q is None:
-            continue
+    for k, q in closed_starts(closed, starts):
         found = search.descend(search.at(q, spent))
         spent = found.iterations
         if best is None or found.cost < best.cost:

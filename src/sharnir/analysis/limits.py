@@ -1,8 +1,9 @@
-"""Limits of joints as bounds of the coordinates that speeds move one to one, followers included."""
+"""Limits of joints as bounds of the coordinates that speeds move one to one, followers included; random starts within them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,10 @@ from ..model.placed_joint import PlacedJoint
 
 ON_LIMIT = 1e-9
 """A coordinate this close to a limit stands on it, relative to the limit where that is large."""
+START_CLOSING, STEP_CLOSING = 100, 15
+"""Iterations in which loops must close, at a start and after a step of a search."""
+CLOSINGS = 4
+"""Starts after which a mechanism that was closed from none of them counts as one that cannot be closed."""
 
 
 class Limits:
@@ -78,3 +83,34 @@ def _pairs(model: Model, joint: PlacedJoint) -> Iterator[tuple[int, float, float
 def _ends(given: Any, k: int) -> tuple[float, float]:
     low, high = given[k] if hasattr(given[0], "__len__") else given
     return -np.inf if low is None else float(low), np.inf if high is None else float(high)
+
+
+def closed_starts(closed: Callable[[int], np.ndarray | None], starts: int) -> Iterator[tuple[int, np.ndarray]]:
+    """Starts that can be closed, with their numbers; none where the first few cannot."""
+    any_closed = False
+    for k in range(starts):
+        q = closed(k)
+        any_closed |= q is not None
+        if not any_closed and k + 1 >= CLOSINGS:
+            return
+        if q is not None:
+            yield k, q
+
+
+def random_start(model: Model, q0: np.ndarray, free: np.ndarray, limits: Limits, rng: np.random.Generator) -> np.ndarray:
+    """Coordinates within half a turn (or π metres) of q0 and within the limits, quaternions anywhere; what is not free stays."""
+    drawn, out = model.random_q(rng), q0.copy()
+    x = limits.values(q0)
+    low, high = np.maximum(limits.low, x - math.pi), np.minimum(limits.high, x + math.pi)
+    uniform = rng.uniform(0.0, 1.0, model.nv)
+    own = limits.coordinate >= 0
+    for joint in model.joints:
+        q, v = model.q_slice(joint.name), model.v_slice(joint.name)
+        if not free[v].any():
+            continue
+        if not own[v].all():  # quaternions and what belongs to them: positions of a free joint stay near
+            out[q] = drawn[q]
+        for a in np.arange(v.start, v.stop)[own[v]]:
+            bottom, top = (low[a], high[a]) if low[a] < high[a] else (limits.low[a], limits.high[a])
+            out[limits.coordinate[a]] = bottom + uniform[a] * (top - bottom) if bottom < top else bottom
+    return out

@@ -28,7 +28,7 @@ MAX_LINES = 8
 MAX_MODES = 24
 """Modes that can be read beside one another."""
 SMALLEST = 1e-300
-"""What is drawn of an amplitude that is zero."""
+"""The amplitude that is drawn in place of zero."""
 
 
 def bode(

@@ -15,8 +15,11 @@ from scipy.linalg import expm, matrix_balance, qr
 from ..dynamics import Dynamics
 from ..errors import MethodError, StateError, brief, no_such
 from ..model.references import is_name_in
+from ..reporting.formats import MISSING, plural
+from ..reporting.table import Table
 from ..types import real_array
-from .modes import GROWING, GROWTH, Mode
+from .modes import GROWING, GROWTH, OSCILLATION, Mode
+from .modes import ZERO as NOTHING_MOVES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +30,7 @@ ZERO = 1e-12
 """Singular values below this share of the largest are zero, time measured in periods of the fastest oscillation."""
 
 SLOW = 1e-6
-"""Of the fastest eigenvalue: what rounding may leave of one that is zero."""
+"""Share of the fastest eigenvalue that rounding may leave of one that is zero."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Spectrum:
     values: np.ndarray
     """Zeros first, then by absolute value; of a pair the one with positive imaginary part first."""
     zeros: int
-    """How many are zero."""
+    """Number of zeros."""
     null: np.ndarray
     """(n, k): what belongs to the eigenvalue zero, k ≤ zeros: states that remain as they are."""
     vectors: np.ndarray
@@ -89,7 +92,7 @@ def _zeros_first(R: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
 
 
 def _sorted(values: np.ndarray) -> list[int]:
-    """By absolute value, pairs together."""
+    """Order by absolute value, pairs together."""
     leaders = [k for k, x in enumerate(values) if x.imag >= 0.0]
     leaders.sort(key=lambda k: (abs(values[k]), values[k].real))
     out = list[int]()
@@ -176,7 +179,7 @@ class LinearSystem:
 
     @property
     def damping_ratios(self) -> np.ndarray:
-        """Of every mode, −Re/|eigenvalue|; nan of the eigenvalue zero."""
+        """Damping ratio of every mode, −Re/|eigenvalue|; nan for the eigenvalue zero."""
         return np.array([mode.damping_ratio for mode in self.modes])
 
     @property
@@ -214,9 +217,16 @@ class LinearSystem:
     # --- shown and handed on --------------------------------------------------------------------------------------------------
     def summary(self) -> str:
         """The modes as a table: eigenvalues, frequencies, damping ratios, and what moves."""
-        from .linear_summary import summary
-
-        return summary(self)
+        growing, zeros = self.growing, self.spectrum.zeros
+        about = f"{self.steadiness} at t = {self.t:g}" if self.steadiness == "frozen" else self.steadiness
+        verdict = f"{plural(len(growing), 'mode grows', 'modes grow')}" if growing else "no mode grows"
+        states = plural(len(self.A), "state")
+        lines = [f"{self.dynamics.model.name}: {about}; {states}, {zeros} of {len(self.A)} eigenvalues zero, {verdict}"]
+        if self.why:
+            lines.append(f"  A is that of the instant only: {self.why}")
+        head = ["mode", "eigenvalue, 1/s", "frequency, Hz", "damping ratio", "kind", "moves"]
+        table = Table.of_text([head, *(_row(k, mode) for k, mode in enumerate(self.modes))])
+        return "\n".join([*lines, table.plain()])
 
     def bode(
         self,
@@ -250,7 +260,7 @@ class LinearSystem:
         return control.ss(self.A, self.B, self.C, self.D, **named)
 
     def index(self, kind: str, name: str) -> int:
-        """Of a state, an input or an output by its name."""
+        """The index of a state, an input or an output by its name."""
         names = {"state": self.state_names, "input": self.input_names, "output": self.output_names}[kind]
         if not is_name_in(names, name):
             raise MethodError(no_such(kind, name, names))
@@ -259,3 +269,33 @@ class LinearSystem:
     def __repr__(self) -> str:
         shape = f"{len(self.A)} states, {len(self.input_names)} inputs, {len(self.output_names)} outputs"
         return f"<LinearSystem of {self.dynamics.model.name!r}: {shape}; {self.steadiness}>"
+
+
+# --- the modes as lines of a table
+SHOWN = 0.1
+"""Coordinates that move less than this, relative to the one that moves most, are not listed."""
+MOST = 4
+"""Coordinates listed for a mode."""
+
+
+def _row(k: int, mode: Mode) -> list[str]:
+    x = mode.eigenvalue
+    real = x.real if mode.kind != OSCILLATION else 0.0
+    shown = f"{real:.6g}" + (f" ± {x.imag:.6g}i" if x.imag else "")
+    ratio = MISSING if mode.kind == NOTHING_MOVES else "0" if mode.kind == OSCILLATION else f"{mode.damping_ratio:.4g}"
+    return [str(k + 1), shown, f"{mode.frequency:.6g}" if x.imag else MISSING, ratio, mode.kind, _moves(mode)]
+
+
+def _moves(mode: Mode) -> str:
+    """`shoulder 1, elbow −0.41`: in phase or against it, and where it is neither, by how many degrees ahead."""
+    parts = []
+    for share in mode.shares:
+        if share.amplitude < SHOWN:
+            break
+        degrees = np.degrees(share.phase)
+        if abs(degrees) < 1.0 or abs(degrees) > 179.0:
+            parts.append(f"{share.name} {share.amplitude * (1.0 if abs(degrees) < 90.0 else -1.0):.2g}")
+        else:
+            parts.append(f"{share.name} {share.amplitude:.2g} at {degrees:.0f}°")
+    more = len(parts) - MOST
+    return ", ".join(parts[:MOST]) + (f" and {more} more" if more > 0 else "")

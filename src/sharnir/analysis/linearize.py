@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -17,9 +17,15 @@ from ..types import State
 from .linear_system import LinearSystem
 from .locking import locked_deformation
 from .ports import Outputs, input_matrix, output_matrices
-from .steadiness import FROZEN, classify
 from .tangent_space import TangentSpace, independent_speeds, tangent_space, whole_space
 from .vector_field import VectorField, vector_field
+
+STEADY = 1e-6
+"""Accelerations, and changes of A, below this are none, relative to what a displacement of one causes."""
+TURN = 0.3
+"""Motion of the fastest coordinate after which A is computed again, rad or m."""
+
+EQUILIBRIUM, STEADY_MOTION, FROZEN = "equilibrium", "steady motion", "frozen"
 
 
 def linearize(
@@ -56,12 +62,10 @@ def linearize(
     A is that of the instant t. It holds for good at an equilibrium and in steady motion; anywhere else there is a
     LinearizationWarning, and `steadiness` is "frozen".
     """
-    if parameters is not None:
-        own = model.model if isinstance(model, Dynamics) else check_model(model, "linearize")
-        model = own.with_parameters(parameters)
-    if states is not None:
-        own = model.model if isinstance(model, Dynamics) else check_model(model, "linearize")
-        model = own.with_states(states)
+    if parameters is not None or states is not None:
+        model = model.model if isinstance(model, Dynamics) else check_model(model, "linearize")
+        model = model if parameters is None else model.with_parameters(parameters)
+        model = model if states is None else model.with_states(states)
     d = model if isinstance(model, Dynamics) else Dynamics(model)
     start, forces = _state(d, q, v, t, nearest), check_tau(d.model, tau)
     chosen = None if independent is None else independent_speeds(d.model, independent)
@@ -72,7 +76,7 @@ def linearize(
         field, there = _at(d, q, start[1], t, forces, space)
         return field.a, _reduced(field, there)
 
-    steadiness, why = classify(d, start, field, A, later)
+    steadiness, why = _classified(d, start, field, A, later)
     system = _system(d, start, forces, field, space, A, inputs, outputs, steadiness, why)
     if steadiness == FROZEN:
         warnings.warn(
@@ -145,3 +149,33 @@ def _system(
         output_names, D = y.names, y.a @ forced
     motion = W[: 2 * n]
     return LinearSystem(A, B, C, D, states, input_names, output_names, d, q, v, t, tau, motion, steadiness, why, space.least)
+
+
+def _classified(
+    d: Dynamics,
+    state: tuple[np.ndarray, np.ndarray, float],
+    field: VectorField,
+    A: np.ndarray,
+    later: Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]],
+) -> tuple[str, str]:
+    """The steadiness, and the reason where it is frozen. `later(q, t)`: accelerations and A there, at the same speeds."""
+    q, v, t = state
+    names = d.model.v_names
+    size = max(1.0, float(np.abs(field.a_q).max(initial=0.0)), float(np.abs(field.a_v @ v).max(initial=0.0)))
+    if np.abs(field.a).max(initial=0.0) > STEADY * size:
+        worst = int(np.abs(field.a).argmax())
+        return FROZEN, f"{names[worst]!r} accelerates there by {field.a[worst]:.3g}"
+    size_z = max(1.0, *(float(np.abs(x).max(initial=0.0)) for x in (field.z_q, field.z_v, field.z_z)))
+    if np.abs(field.z).max(initial=0.0) > STEADY * size_z:
+        worst = int(np.abs(field.z).argmax())
+        return FROZEN, f"state {list(d.model.states)[worst]!r} changes there at a rate of {field.z[worst]:.3g}"
+    moving = bool(np.abs(v).max(initial=0.0) > 0.0)
+    for span in (TURN, 2.7 * TURN):
+        span /= max(1.0, float(np.abs(v).max(initial=0.0)))
+        try:
+            a, B = later(d.model.integrate(q, span * v, t + span), t + span)
+        except SingularError as error:
+            return FROZEN, f"{span:.2g} s later: {error}"
+        if np.abs(a).max(initial=0.0) > STEADY * size or np.abs(B - A).max(initial=0.0) > STEADY * np.abs(A).max(initial=1.0):
+            return FROZEN, f"the equations change along the motion: {span:.2g} s later they are others"
+    return (STEADY_MOTION if moving else EQUILIBRIUM), ""

@@ -15,14 +15,14 @@ from .tangent_space import DEPENDENT, UNDECIDED, Rows, rate_matrix
 
 
 def warn_of_locking(d: Dynamics, t: float, *positions: np.ndarray, parameters: Numbers = (), stacklevel: int = 3) -> None:
-    """At any of several positions."""
+    """Warn where a deformation is locked at any of several positions."""
     if found := next(filter(None, (locked_deformation(d, q, t, parameters) for q in positions)), ""):
         text = f"{found}. As it is, what is found of its deformation is rounding"
         warnings.warn(text, FlexibilityWarning, stacklevel=stacklevel)
 
 
 def locked_deformation(d: Dynamics, q: np.ndarray, t: float, parameters: Numbers = ()) -> str:
-    """What is locked, by what, and the remedy; empty where nothing is.
+    """A sentence: which deformation is locked, by what, and the remedy; empty where none is.
 
     To first order a locked body can deform: a row of a constraint is redundant here. To second order the row changes along the
     deformation (S9), always to the same side, so that no motion meets it; along motions without deformation it does not change.

@@ -57,7 +57,7 @@ class Reduced:
 
 
 def measurements(model: Model, data: Any) -> Measurements:
-    """From {"q", "v", "a", "tau", "t"} of arrays, a `Result`, or a list of such."""
+    """Measurements from {"q", "v", "a", "tau", "t"} of arrays, a `Result`, or a list of such."""
     if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
         if not data:
             raise StateError("data: the list is empty; give one set of measurements or more")

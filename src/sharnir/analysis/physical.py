@@ -21,13 +21,13 @@ SINGULAR = 1e-4
 """A pseudo-inertia with an eigenvalue below this share, in units of the body, has no room around it; it is thickened."""
 THICKENED = 1e-2
 SLACK = 1e-9
-"""What rounding may take from the least eigenvalue of a possible body, in units of the body."""
+"""Error of the least eigenvalue of a possible body by rounding, in units of the body."""
 DECADES = 12
-"""By so many the weight of the squares may grow over that of the barrier; the sum of squares at the start is their unit."""
+"""Decades by which the weight of the squares may grow over that of the barrier; the sum of squares at the start is their unit."""
 TIE = 1.0
 """Weight of ties to the model's own values beside the barrier."""
 STEPS = 300
-"""Of Newton's method for one weight of the squares; a few are usual."""
+"""Limit on the steps of Newton's method for one weight of the squares; a few are typical."""
 
 
 def _basis() -> FloatArray:
@@ -57,9 +57,9 @@ class Limits:
     """Which of the free parameters belong to one body (all ten of it named, fixed ones too), and which must be positive."""
 
     bodies: list[tuple[FloatArray, np.ndarray, np.ndarray]]
-    """Of every body with a free number: its ten values, which of the ten are free, where these are among the free ones."""
+    """For every body with a free number: its ten values, which of them are free, and their places among all free ones."""
     coefficients: np.ndarray
-    """Where the coefficients of joints are among the free parameters."""
+    """Places of the coefficients of joints among the free parameters."""
 
     def matrices(self, x: FloatArray) -> FloatArray:
         """(bodies, 4, 4) with these values of the free parameters."""
@@ -125,7 +125,7 @@ def within_limits(
     """min ½|Ax − b|² within the limits; where this leaves x open, near C x = d and away from the limits.
 
     `equations` A, b; `ties` C, d; the start is inside of the limits. Ties and distance from the limits cost about `gap` of the
-    sum of squares: without a gap x would go to extremes for gains that noise outweighs. `step` hears how far it is, 0 to 1.
+    sum of squares: without a gap x would go to extremes for gains that noise outweighs. `step` is told the progress, 0 to 1.
     """
     A, b = equations
     C, d = ties

@@ -13,19 +13,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.assembly.loop_closure import assembled_positions
+from ..equations.assembly.damped_newton import FIRST_DAMPING, Step, damped_newton
+from ..equations.assembly.loop_closure import Closure
 from ..equations.motion.retraction import retract
 from ..equations.rows.constraint_table import ConstraintTable
-from ..errors import AssemblyError, SingularError
 from .bounded_step import bounded_step
-from .limits import Limits
-from .starts import START_CLOSING, STEP_CLOSING
+from .limits import START_CLOSING, STEP_CLOSING, Limits
 from .tangent_space import rate_matrix
 from .targets import Target
 
 MAX_ITERATIONS = 100
+LEAST_DAMPING = 1e-12
+"""Redundant joints leave the step open without any."""
 CONVERGED = 1e-13
-"""Of the weighted misses, m and rad: nothing to gain below."""
+"""Weighted misses, m and rad, below which there is nothing to gain."""
 SLOW = 1e-10
 """The share of the objective that a step must promise to take away for the search to go on."""
 NEAREST = 1e-7
@@ -49,7 +50,7 @@ class Reached:
 
 
 class Search:
-    """Of one model and one set of targets; `free` (nv,) are the speeds of joints that may move."""
+    """The search for one set of targets; `free` (nv,) are the speeds of joints that may move."""
 
     def __init__(
         self, d: Dynamics, table: ConstraintTable | None, targets: Sequence[Target], free: np.ndarray, limits: Limits, t: float
@@ -65,17 +66,16 @@ class Search:
             return q
         held = ~self.free
         for _ in range(1 + int(self.free.sum())):
-            try:
-                q = assembled_positions(self.model, self.table, q, self.t, ~held, iterations)
-            except (AssemblyError, SingularError, np.linalg.LinAlgError):
+            closed = Closure(self.model, self.table, self.t, ~held).closed(q, iterations)
+            if closed is None:
                 return None
-            beyond = self.limits.beyond(q, 1e-12) & self.free
+            beyond = self.limits.beyond(closed, 1e-12) & self.free
             if not beyond.any():
-                return q
+                return closed
             if (beyond & held).all():
                 return None
             held = held | beyond  # on its limit from here on; the others close the loops
-            q = self.limits.clipped(q, self.free)
+            q = self.limits.clipped(closed, self.free)
         return None
 
     def at(self, q: np.ndarray, iterations: int = 0) -> Reached:
@@ -101,32 +101,29 @@ class Search:
 
     # --- the search ---------------------------------------------------------------------------------------------------------
     def descend(self, start: Reached) -> Reached:
-        """Down to a least distance from the targets, by Levenberg–Marquardt."""
-        now, mu, growth = start, 1e-3 * max(float((start.J**2).sum(axis=0).max(initial=0.0)), 1e-300), 2.0
-        C, spent = self.closing(now.q), start.iterations
-        for _ in range(MAX_ITERATIONS):
+        """The end of a search for the least distance from the targets."""
+        spent = start.iterations
+
+        def step(now: Reached, damping: float, gain: float) -> Step | None:
+            nonlocal spent
             if np.abs(now.r).max(initial=0.0) <= CONVERGED:
-                break
+                return None
             spent += 1
-            step = self._step(now.q, now.J, now.r, mu, C)
-            promised = now.cost - float(((now.r + now.J @ step) ** 2).sum())
-            q = self._moved(now.q, step)
-            trial = None if q is None else self.at(q)
-            if promised <= SLOW * now.cost:  # the last step: it moves the joints by more than it changes the misses
-                now = trial if trial is not None and trial.cost <= now.cost else now
-                break
-            gain = -1.0 if trial is None else (now.cost - trial.cost) / promised
-            if trial is not None and gain > 1e-4:
-                now, C = trial, self.closing(trial.q)
-                mu, growth = mu * max(0.1, 1.0 - (2.0 * gain - 1.0) ** 3), 2.0
-            elif growth > 1e12:
-                break
-            else:
-                mu, growth = mu * growth, 2.0 * growth
+            mu = max(damping, LEAST_DAMPING) * max(float((now.J**2).sum(axis=0).max(initial=0.0)), 1e-300)
+            motion = self._step(now.q, now.J, now.r, mu, self.closing(now.q))
+            promised = now.cost - float(((now.r + now.J @ motion) ** 2).sum())
+            # the last step moves the joints by more than it changes the misses
+            return Step(motion, promised, 0.0 if promised <= SLOW * now.cost else None)
+
+        def moved(now: Reached, motion: np.ndarray) -> Reached | None:
+            q = self._moved(now.q, motion)
+            return None if q is None else self.at(q)
+
+        now = damped_newton(start, step, moved, MAX_ITERATIONS, FIRST_DAMPING)
         return Reached(now.q, now.r, now.J, spent)
 
     def slide(self, reached: Reached, start: np.ndarray, enough: float) -> Reached:
-        """Toward the start, the targets still met to `enough`: least Σ(q − start)²."""
+        """The position nearest to the start, Σ(q − start)², with the targets still met to `enough`."""
         now = reached
         for _ in range(SLIDES):
             off = now.q - start

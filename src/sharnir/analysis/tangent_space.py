@@ -32,7 +32,7 @@ def rate_matrix(d: Dynamics, q: np.ndarray, t: float) -> np.ndarray:
 DEPENDENT = 1e-9
 """Singular values of the constraint rows, scaled, below this are zero: a row depends on the others."""
 UNDECIDED = 1e-6
-"""Those between the two are neither: the position is too near to a singular one."""
+"""Singular values between the two are neither: the position is too near to a singular one."""
 POOR = 1e-8
 """Coordinates determine the others no better than this: they are not independent."""
 PREFERENCE = 0.1
@@ -56,7 +56,7 @@ class TangentSpace:
 
 
 def whole_space(n: int) -> TangentSpace:
-    """Of a mechanism without constraints."""
+    """The tangent space of a mechanism without constraints: all of it."""
     return TangentSpace(np.eye(2 * n), np.arange(n), np.arange(n), 1.0)
 
 
@@ -67,7 +67,7 @@ def tangent_space(
     N: np.ndarray,
     chosen: np.ndarray | TangentSpace | None = None,
 ) -> TangentSpace:
-    """At a state on the constraints. SingularError where their rank is about to change.
+    """The tangent space at a state on the constraints. SingularError where their rank is about to change.
 
     chosen   indices of the coordinates to be independent, or a tangent space whose choice is used again
     """
@@ -215,14 +215,10 @@ def _pivots(model: Model, J: np.ndarray, columns: np.ndarray, rank: int) -> np.n
 def _check_determined(model: Model, J: np.ndarray, independent: np.ndarray) -> None:
     dependent = J[:, _others(J.shape[1], independent)]
     if dependent.size and np.linalg.svd(dependent, compute_uv=False).min() < POOR:
-        raise _not_independent(model, independent)
-
-
-def _not_independent(model: Model, named: np.ndarray) -> MethodError:
-    names = ", ".join(repr(model.v_names[k]) for k in named)
-    return MethodError(
-        f"independent: {names} do not determine the motion here: with them held the mechanism still moves; choose others"
-    )
+        names = ", ".join(repr(model.v_names[k]) for k in independent)
+        raise MethodError(
+            f"independent: {names} do not determine the motion here: with them held the mechanism still moves; choose others"
+        )
 
 
 def _others(n: int, some: np.ndarray) -> np.ndarray:

@@ -38,7 +38,7 @@ class Target:
     weights: tuple[float, float]
 
     def misses(self, d: Dynamics, q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """Of the position (3,), and of the rotation (3,), a rotation vector; zero where it does not count."""
+        """Error of the position (3,), and of the rotation (3,), a rotation vector; zero where it does not count."""
         rotation, position = self._now(d, q, t)
         off = np.where(self.axes, position - self.position, 0.0)
         if self.rotation is None:
@@ -56,7 +56,7 @@ class Target:
         return rotations[i] @ self.at.rotation.matrix, positions[i] + rotations[i] @ self.at.position
 
     def rows(self, d: Dynamics, q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """What is to vanish, weighted, and its Jacobian (rows × nv), exact."""
+        """The weighted errors, which are to vanish, and their exact Jacobian (rows × nv)."""
         off, turn = self.misses(d, q, t)
         J = d.jacobian(q, self.body, self.at.position, t)
         values, slopes = [self.weights[0] * off[self.axes]], [self.weights[0] * J[:3][self.axes]]
@@ -67,7 +67,7 @@ class Target:
 
 
 def read_targets(model: Model, targets: Mapping[Place, Goal], weights: Any) -> list[Target]:
-    """From the arguments of `inverse_kinematics`."""
+    """Targets from the arguments of `inverse_kinematics`."""
     if not isinstance(targets, Mapping) or not targets:
         raise StateError(f"targets: expected {{frame or body: pose or position}}, at least one; got {brief(targets)}")
     of_place = _weights(targets, weights)

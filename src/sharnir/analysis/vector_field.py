@@ -14,7 +14,7 @@ from scipy.linalg import block_diag
 
 from ..dynamics import Dynamics
 from ..equations.motion.normalization import is_redundant
-from ..equations.rows.evaluation import evaluate, state_inputs, with_bodies
+from ..equations.rows.evaluation import evaluate, new_inputs, state_inputs, with_bodies
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, tangent
 from .tangent_space import rate_matrix
@@ -110,7 +110,7 @@ def turning(d: Dynamics, q: np.ndarray, v: np.ndarray, t: float) -> np.ndarray:
 def _bracket(s: Structure, i: int, q: np.ndarray, v: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
     """N of one joint and, column by column, ∂q̇/∂q N − Ṅ."""
     graph = Graph()
-    inputs = {"q": tuple(graph.inputs(s.nq)), "v": tuple(graph.inputs(s.nv)), "t": tuple(graph.inputs(1))}
+    inputs = new_inputs(graph, q=s.nq, v=s.nv, t=1)
     rates = list(evaluate(s, "rates", inputs).rate)
     flow = [*zip(inputs["q"], rates, strict=True), (inputs["t"][0], 1.0)]
     first, last = int(s.q_first[i + 1]), int(s.q_first[i + 2])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,8 @@ from .pose import Pose, Rotation
 if TYPE_CHECKING:
     from .model import Model
     from .placed_joint import PlacedJoint
+
+T = TypeVar("T")
 
 
 class Structure:
@@ -97,6 +99,13 @@ class Structure:
             "nr": len(self.tree.geared), "nd": len(self.drives), "ng": self._n_given, "nf": self.nv if self.forces else 0,
             "ne": len(self.forces), "ny": 10 * self.nb + 3 * self.na, "nsm": 0, "nsk": 0, "nsr": 0, **sizes_of(self.shared),
         }  # fmt: skip
+
+    def once(self, key: Any, make: Callable[[], T]) -> T:
+        """A value in `cached`, made when it is first asked for."""
+        if key not in self.cached:
+            self.cached[key] = make()
+        found: T = self.cached[key]
+        return found
 
     def with_constraints(self, blocks: Sequence[Block], rows: int, numbers: int) -> Structure:
         """The same with `rows` rows of constraints, of `numbers` numbers in K, among the unknowns that bodies share."""

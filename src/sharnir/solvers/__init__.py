@@ -1,1 +1,1 @@
-"""What stands behind `Dynamics`: one solver for each kind of model and method."""
+"""The solvers behind `Dynamics`, one for each kind of model and method."""

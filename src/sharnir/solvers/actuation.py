@@ -40,7 +40,7 @@ def actuated_speeds(model: Model, names: Sequence[str]) -> np.ndarray:
 
 
 def least_multipliers(J: np.ndarray, lam: np.ndarray) -> np.ndarray:
-    """Of all λ (k, m) with the same Jᵀλ those of least norm. States that are not finite are left as they are."""
+    """The λ (k, m) of least norm with the same Jᵀλ. States that are not finite are left unchanged."""
     good = np.isfinite(lam).all(axis=1) & np.isfinite(J).all(axis=(1, 2))
     out = lam.copy()
     if not J.shape[2]:

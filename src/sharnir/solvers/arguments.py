@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -23,12 +23,28 @@ if TYPE_CHECKING:
     Parameters = ArrayLike | Mapping[str, ArrayLike] | None
     """{name: number or (B,)}, or all of them in order, (P,) or (B, P)."""
 
+
+class At(TypedDict, total=False):
+    """Arguments of one question as the caller gave them, by the names of inputs of programs."""
+
+    q: Any
+    v: Any
+    tau: Any
+    qdd: Any
+    p: Any
+    t: Any
+    wrench: Any
+    parameter: Any
+
+
+Rows = dict[str, np.ndarray]
+"""Inputs by name, each (B, size), or (1, size) where all states share it."""
 Row = tuple[np.ndarray, bool]
 """(B, size) or (1, size), C-contiguous, and whether a batch was given."""
 
 
 class Arguments:
-    """Of one model: values by name leave the rest neutral or zero; shapes are checked."""
+    """Arguments for one model: values by name leave the rest neutral or zero; shapes are checked."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -104,29 +120,37 @@ class Arguments:
     def _own_parameters(self) -> np.ndarray:
         return np.array([list(self.model.structure.parameters.values())], dtype=float)
 
-    def states(self, wrenches: Any = None, parameters: Any = None, **given: Any) -> tuple[dict[str, np.ndarray], int, bool]:
-        """q, v, tau or qdd, t as rows, how many states they are, and whether it is one; with the parameters of a model that has
-        any."""
+    def states(self, at: At) -> tuple[Rows, int, bool]:
+        """`rows` of what was given of q, v, tau, qdd, t and wrench, with the parameters of a model that has any."""
         m = self.model
-        sizes = {"q": m.nq, "v": m.nv, "tau": m.nv, "qdd": m.nv, "t": 1}
-        arrays = {key: self.row(key, x, sizes[key]) for key, x in given.items()}
-        if wrenches is not None:
-            arrays["wrench"] = self.wrenches(wrenches)
-        if self._names or parameters is not None:
-            arrays["parameter"] = self.parameters(parameters)
-        n, single = batch_size(arrays)
-        return {key: x for key, (x, _) in arrays.items()}, n, single
+        sizes = {
+            "q": m.nq,
+            "v": m.nv,
+            "tau": m.nv,
+            "qdd": m.nv,
+            "t": 1,
+            "wrench": 6 * len(m.bodies),
+            "parameter": len(self._names),
+        }
+        optional = {"wrench": at.get("wrench") is not None, "parameter": bool(self._names) or at.get("parameter") is not None}
+        return self.rows(at, {name: size for name, size in sizes.items() if optional.get(name, name in at)})
+
+    def rows(self, given: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[Rows, int, bool]:
+        """Inputs of these sizes as rows, how many states they are, and whether it is one that came without a batch axis."""
+        arrays = {
+            name: self.row(name, given.get(name) if name == "parameter" else given[name], size) for name, size in sizes.items()
+        }
+        batches = {name: len(x) for name, (x, many) in arrays.items() if many}
+        if len(set(batches.values())) > 1:
+            shown = ", ".join(f"{name}: {size}" for name, size in batches.items())
+            raise StateError(f"batches of different sizes ({shown})")
+        return {name: x for name, (x, _) in arrays.items()}, next(iter(batches.values()), 1), not batches
 
 
-def batch_size(arrays: Mapping[str, Row]) -> tuple[int, bool]:
-    """How many states, and whether it is one that came without a batch axis."""
-    sizes = {key: len(x) for key, (x, many) in arrays.items() if many}
-    if not sizes:
-        return 1, True
-    if len(set(sizes.values())) > 1:
-        shown = ", ".join(f"{key}: {size}" for key, size in sizes.items())
-        raise StateError(f"batches of different sizes ({shown})")
-    return next(iter(sizes.values())), False
+def each_state(rows: Rows, n: int) -> Iterator[Rows]:
+    """Rows of n states one by one."""
+    for b in range(n):
+        yield {name: x[b if len(x) > 1 else 0] for name, x in rows.items()}
 
 
 def check_out(out: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -19,7 +19,7 @@ from ..equations.motion.sparse import SparseEquations
 from ..errors import MethodError, StateError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced, forces_of, least_multipliers, multipliers_of, without_carried
-from .arguments import unbatch
+from .arguments import At, Rows, each_state, unbatch
 from .constrained_code import ConstrainedCode
 from .constrained_derivatives import ConstrainedDerivatives
 from .derivatives import Derivatives, check_wrt, field_of
@@ -36,11 +36,9 @@ OPEN = 1e-6
 CONSISTENCY_TOLERANCE = 1e-6
 """Accelerations satisfy the constraints if |J a + γ| is below this, relative to the largest term of the sum."""
 
-Rows = dict[str, np.ndarray]
-
 
 class ConstrainedSolver:
-    """Of one formulation whose model has constraints."""
+    """Solver for models with constraints."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         assert evaluator.formulation.constrained is not None
@@ -58,10 +56,10 @@ class ConstrainedSolver:
         return fast_path(None)  # constraints carry part of the load
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
-    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any, out: np.ndarray | None) -> np.ndarray:
-        rows, n, single = self._states(wrenches, parameters, q=q, v=v, tau=tau, t=t)
+    def forward(self, at: At, out: np.ndarray | None = None) -> np.ndarray:
+        rows, n, single = self._states(at)
         if self.code.solves:
-            qdd = self.evaluator.run(self.code.forward(wrenches is not None), rows, n)["qdd"]
+            qdd = self.evaluator.run(self.code.forward("wrench" in rows), rows, n)["qdd"]
         elif self._by_elimination:
             qdd = self._by_elimination.solve(rows, n, self.evaluator.threads)[0]
         else:
@@ -74,25 +72,28 @@ class ConstrainedSolver:
         """Loops over bodies and constraints, where the model is large and the method has them."""
         return self.equations.sparse if self.equations.is_sparse else None
 
-    def multipliers(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> np.ndarray:
-        rows, n, single = self._states(wrenches, parameters, q=q, v=v, tau=tau, t=t)
-        lam = self.solved(rows, n)[1]
-        self.check_finite(lam, rows, single)
+    def multipliers(self, at: At) -> np.ndarray:
+        _, _, single, lam = self._multipliers(at)
         return unbatch(lam, single, None)
 
-    def solve(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> Solution:
+    def solve(self, at: At) -> Solution:
         """Accelerations by the constraints, then kinetostatics with what the constraints do to the bodies."""
-        rows, n, single = self._states(wrenches, parameters, q=q, v=v, tau=tau, t=t)
+        rows, n, single = self._states(at)
         qdd, lam = self.solved(rows, n)
         self.check_finite(qdd, rows, single)
         vdot, R = self._statics(rows, n, qdd, lam)
         return Solution(*(unbatch(x, single, None) for x in (qdd, vdot, R)))
 
-    def closing_reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> Actions:
-        rows, n, single = self._states(wrenches, parameters, q=q, v=v, tau=tau, t=t)
+    def closing_reactions(self, at: At) -> Actions:
+        rows, n, single, lam = self._multipliers(at)
+        return self._by_name(rows, n, lam, single)
+
+    def _multipliers(self, at: At) -> tuple[Rows, int, bool, np.ndarray]:
+        """λ of the motion under given forces, with the states as rows."""
+        rows, n, single = self._states(at)
         lam = self.solved(rows, n)[1]
         self.check_finite(lam, rows, single)
-        return self._by_name(rows, n, lam, single)
+        return rows, n, single, lam
 
     def solved(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Accelerations, and multipliers of least norm; where they are eliminated one after another, least in another metric."""
@@ -109,18 +110,8 @@ class ConstrainedSolver:
         return found["qdd"], lam
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
-    def inverse(
-        self,
-        q: Any,
-        v: Any,
-        a: Any,
-        t: Any,
-        wrenches: Any,
-        parameters: Any,
-        out: np.ndarray | None,
-        actuated: Sequence[str] | None,
-    ) -> np.ndarray:
-        rows, n, single = self._states(wrenches, parameters, q=q, v=v, qdd=a, t=t)
+    def inverse(self, at: At, out: np.ndarray | None = None, actuated: Sequence[str] | None = None) -> np.ndarray:
+        rows, n, single = self._states(at)
         tree = self.tree_forces(rows, n)
         self.check_finite(tree, rows, single)
         if actuated is None and self.code.compiles_rows:
@@ -135,28 +126,22 @@ class ConstrainedSolver:
         self._check_motion(rows, J, gamma, single)
         return without_carried(J, Y)
 
-    def inverse_multipliers(
-        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, parameters: Any, actuated: Sequence[str] | None
-    ) -> tuple[Rows, int, bool, np.ndarray]:
+    def inverse_multipliers(self, at: At, actuated: Sequence[str] | None) -> tuple[Rows, int, bool, np.ndarray]:
         """λ of least norm of a given motion, with the states as rows."""
-        rows, n, single = self._states(wrenches, parameters, q=q, v=v, qdd=a, t=t)
+        rows, n, single = self._states(at)
         tree = self.tree_forces(rows, n)
         self.check_finite(tree, rows, single)
         tau, J = self._forces(rows, n, tree, actuated, single)
         self.check_finite(tau, rows, single)
         return rows, n, single, multipliers_of(J, tree - tau)
 
-    def inverse_reactions(
-        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, parameters: Any, actuated: Sequence[str] | None
-    ) -> np.ndarray:
-        rows, n, single, lam = self.inverse_multipliers(q, v, a, t, wrenches, parameters, actuated)
+    def inverse_reactions(self, at: At, actuated: Sequence[str] | None = None) -> np.ndarray:
+        rows, n, single, lam = self.inverse_multipliers(at, actuated)
         qdd = np.broadcast_to(rows["qdd"], (n, self.model.nv))
         return unbatch(self._statics(rows, n, qdd, lam)[1], single, None)
 
-    def inverse_closing_reactions(
-        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, parameters: Any, actuated: Sequence[str] | None
-    ) -> Actions:
-        rows, n, single, lam = self.inverse_multipliers(q, v, a, t, wrenches, parameters, actuated)
+    def inverse_closing_reactions(self, at: At, actuated: Sequence[str] | None = None) -> Actions:
+        rows, n, single, lam = self.inverse_multipliers(at, actuated)
         return self._by_name(rows, n, lam, single)
 
     def tree_forces(self, rows: Rows, n: int) -> np.ndarray:
@@ -202,15 +187,15 @@ class ConstrainedSolver:
         )
 
     # --- derivatives --------------------------------------------------------------------------------------------------------
-    def forward_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
-        return self._derivatives.forward(q, v, tau, t, wrt, parameters)
+    def forward_derivatives(self, at: At, wrt: Any) -> Derivatives:
+        return self._derivatives.forward(at, wrt)
 
-    def inverse_derivatives(self, q: Any, v: Any, a: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
-        return self._derivatives.inverse(q, v, a, t, wrt, parameters)
+    def inverse_derivatives(self, at: At, wrt: Any) -> Derivatives:
+        return self._derivatives.inverse(at, wrt)
 
-    def reaction_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
+    def reaction_derivatives(self, at: At, wrt: Any) -> Derivatives:
         names = check_wrt(wrt, ("q", "v", "tau"), self.evaluator)
-        rows, n, single = self._states(None, parameters, q=q, v=v, tau=tau, t=t)
+        rows, n, single = self._states(at)
         qdd, lam = self.solved(rows, n)
         self.check_finite(qdd, rows, single)
         changes = self._derivatives.least_changes(rows, n, qdd, lam, names)
@@ -228,13 +213,13 @@ class ConstrainedSolver:
         return statics_code(self.evaluator, self.code)
 
     # --- other questions ----------------------------------------------------------------------------------------------------
-    def reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> np.ndarray:
-        return self.solve(q, v, tau, t, wrenches, parameters).R
+    def reactions(self, at: At) -> np.ndarray:
+        return self.solve(at).R
 
     def constraint_rows(self) -> list[str]:
         return [str(row) for row in self.equations.table.rows]
 
-    def momentum_rates(self, q: Any, p: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> NoReturn:
+    def momentum_rates(self, at: At) -> NoReturn:
         raise MethodError("the form in momenta does not handle closed loops and constraints; use forward")
 
     def count_forward(self, compiled: bool) -> Count:
@@ -250,22 +235,22 @@ class ConstrainedSolver:
         return count_compiled(self.code.forward().traced)
 
     # --- inside -------------------------------------------------------------------------------------------------------------
-    def _states(self, wrenches: Any, parameters: Any, **given: Any) -> tuple[Rows, int, bool]:
-        found = self.evaluator.arguments.states(wrenches, parameters, **given)
-        if given["q"] is None or isinstance(given["q"], Mapping):
+    def _states(self, at: At) -> tuple[Rows, int, bool]:
+        found = self.evaluator.arguments.states(at)
+        if at["q"] is None or isinstance(at["q"], Mapping):
             self._check_closed(found[0])
         return found
 
     def _check_closed(self, rows: Rows) -> None:
-        """A position given by name, or not at all, is one nobody has assembled. Arrays are taken as they are: to look at them
-        would cost more than the answer, and whoever differentiates by differences is off the constraints on purpose."""
+        """Refuse open loops in a position given by name, or not at all. Arrays are taken as they are: to look at them would cost
+        more than the answer, and differences are taken off the constraints on purpose."""
         table, q, t = self.equations.table, rows["q"][0], float(rows["t"][0].flat[0])
         parameters = rows["parameter"][0] if "parameter" in rows else ()
         g = table.evaluate(q, np.zeros(self.model.nv), t, parameters)["g"]
         if (np.abs(g) > OPEN * table.scale.of_rows(q)[: len(g)]).any():
-            row = table.rows[worst := int(np.abs(g).argmax())]
+            row, gap = table.worst(g)
             raise StateError(
-                f"the loops are open in this position: {row} is off by {off_by(self.model, row, g[worst])}; assemble it first, "
+                f"the loops are open in this position: {row} is off by {off_by(self.model, row, gap)}; assemble it first, "
                 "q, v = model.assemble(q, v, fixed=[…])"
             )
 
@@ -273,8 +258,7 @@ class ConstrainedSolver:
         """qdd, lam and J."""
         m, nv = len(self.equations.table), self.model.nv
         qdd, lam, J = np.empty((n, nv)), np.empty((n, m)), np.empty((n, m, nv))
-        for b in range(n):
-            row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
+        for b, row in enumerate(each_state(rows, n)):
             c = self.equations.solve(row["q"], row["v"], row["tau"], float(row["t"][0]), row.get("wrench"), row.get("parameter"))
             qdd[b], lam[b], J[b] = c.qdd, c.lam, c.J
         return qdd, lam, J
@@ -286,8 +270,7 @@ class ConstrainedSolver:
             return found["J"], found["gamma"]
         m, nv = len(self.equations.table), self.model.nv
         J, gamma = np.empty((n, m, nv)), np.empty((n, m))
-        for b in range(n):
-            row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
+        for b, row in enumerate(each_state(rows, n)):
             now = self.equations.table.evaluate(row["q"], row["v"], float(row["t"][0]), row.get("parameter", ()))
             J[b], gamma[b] = now["J"], now["gamma"]
         return J, gamma

@@ -14,17 +14,16 @@ import numpy as np
 from ..backends.compiled_programs import BODIES
 from ..backends.link import relink
 from ..backends.llvm.graph_runner import GraphRunner
-from ..backends.traced import TracedProgram
 from ..equations.motion.constrained import LIMIT, ConstrainedEquations
-from ..equations.rows.evaluation import with_bodies
+from ..equations.rows.evaluation import Values, state_inputs, traced_program, with_bodies
 from ..kernels.least import row_angles, unmet, without_rows
-from ..trace import Graph, Number
+from ..trace import Graph, Number, Symbol
 
 Groups = dict[str, tuple[Number, ...]]
 
 
 class ConstrainedCode:
-    """Of one model by one method. `solves` and `compiles_rows` say what is compiled."""
+    """The compiled code of one model by one method. `solves` and `compiles_rows` say what is compiled."""
 
     def __init__(self, equations: ConstrainedEquations) -> None:
         self.equations, self.structure = equations, equations.structure
@@ -54,25 +53,27 @@ class ConstrainedCode:
 
     def _runner(self, name: str, wrenches: bool, outputs: tuple[str, ...]) -> GraphRunner:
         if (name, wrenches) not in self._runners:
-            graph, inputs, c = self.equations.whole(wrenches)
+            _, inputs, c = self.equations.whole(wrenches)
             found: Groups = {"qdd": tuple(c.qdd), "lam": tuple(c.lam)}
             if "independent" in outputs:
                 J = _objects(self.equations.table.trace(inputs).J).reshape(c.J.shape) if self.equations.sparse else c.J
                 found["independent"] = tuple(self._angles(J)[2])
-            self._runners[name, wrenches] = self._made(graph, inputs, {key: found[key] for key in outputs})
+            self._runners[name, wrenches] = self._made(inputs, {key: found[key] for key in outputs})
         return self._runners[name, wrenches]
 
     # --- rows ---------------------------------------------------------------------------------------------------------------
     @cached_property
     def rows(self) -> GraphRunner:
         """q, v, t → J, gamma."""
-        graph, values, rows = self._rows()
-        return self._made(graph, values, {"J": tuple(x for row in rows.J for x in row), "gamma": rows.gamma})
+        values = state_inputs(self.structure, Graph())
+        rows = self.equations.table.trace(values)
+        return self._made(values, {"J": tuple(x for row in rows.J for x in row), "gamma": rows.gamma})
 
     @cached_property
     def least(self) -> GraphRunner:
         """q, v, qdd, tau, t → tau without the part the constraints carry (`least`), J qdd + gamma and its size, independence."""
-        graph, values, rows = self._rows("qdd", "tau")
+        values = state_inputs(self.structure, Graph(), qdd=self.structure.nv, tau=self.structure.nv)
+        rows = self.equations.table.trace(values)
         J, gamma, qdd, tau = (_objects(x) for x in (rows.J, rows.gamma, values["qdd"], values["tau"]))
         J = J.reshape(len(gamma), len(tau))
         unit, L, independent = self._angles(J)
@@ -80,15 +81,15 @@ class ConstrainedCode:
         relink(without_rows)(J, unit, L, work, tau)
         relink(unmet)(J, gamma, qdd, left, size)
         found = {"least": tau, "left": left, "size": size, "independent": independent}
-        return self._made(graph, values, {name: tuple(x) for name, x in found.items()})
+        return self._made(values, {name: tuple(x) for name, x in found.items()})
 
     @cached_property
     def loads(self) -> GraphRunner:
         """q, v, lam, t → wrenches of the multipliers on every body, the base's row first."""
-        graph, values = self.inputs("q", "v", "lam")
-        return self._made(graph, values, {"loads": tuple(self.wrenches(values).ravel())})
+        values = state_inputs(self.structure, Graph(), lam=len(self.equations.table))
+        return self._made(values, {"loads": tuple(self.wrenches(values).ravel())})
 
-    def wrenches(self, values: dict[str, Any]) -> np.ndarray:
+    def wrenches(self, values: Values) -> np.ndarray:
         """(bodies and base, 6) on symbols: q, v, lam, parameter and t."""
         loads = np.full((self.structure.nb + 1, 6), 0.0, dtype=object)
         for bodies in self.equations.table.wrenches(with_bodies(self.structure, values), values["lam"]).values():
@@ -97,29 +98,17 @@ class ConstrainedCode:
         return loads
 
     # --- inside -------------------------------------------------------------------------------------------------------------
-    def inputs(self, *names: str, graph: Graph | None = None) -> tuple[Graph, dict[str, Any]]:
-        """New symbols by name, the parameters of the model and the time, as `equations.evaluation` takes them."""
-        s, graph = self.structure, graph or Graph()
-        sizes = {"q": s.nq, "lam": len(self.equations.table)}
-        values: dict[str, Any] = {name: graph.inputs(sizes.get(name, s.nv)) for name in names}
-        return graph, {**values, "parameter": graph.inputs(len(s.parameters)), "t": graph.inputs(1)}
-
-    def _rows(self, *more: str) -> tuple[Graph, dict[str, Any], Any]:
-        graph, values = self.inputs("q", "v", *more)
-        return graph, values, self.equations.table.trace(values)
-
     def _angles(self, J: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         m = len(J)
         unit, L, z, independent = (np.full(shape, np.nan, dtype=object) for shape in (m, (m, m), m, 1))
         relink(row_angles)(J, unit, L, z, independent)
         return unit, L, independent
 
-    def _made(self, graph: Graph, values: dict[str, Any], outputs: Groups) -> GraphRunner:
+    def _made(self, values: dict[str, tuple[Symbol, ...]], outputs: Groups) -> GraphRunner:
         s, m = self.structure, len(self.equations.table)
         shapes = {"J": (m, s.nv), "loads": (s.nb + 1, 6)}
-        own = ["parameter"] if s.parameters else []
-        inputs = {name: values[name] for name in (*(x for x in values if x not in ("t", "parameter")), *own, "t")}
-        traced = TracedProgram(graph, inputs, outputs)
+        last = {name: values[name] for name in ("parameter", "t")}
+        traced = traced_program({name: x for name, x in values.items() if name not in last} | last, outputs)
         return GraphRunner(traced, {name: shapes.get(name, (len(x),)) for name, x in outputs.items()}, self.equations.store)
 
 

@@ -20,19 +20,19 @@ from ..backends.traced import TracedProgram
 from ..equations.kernels.solution import ConstrainedState
 from ..equations.motion.constrained import ConstrainedEquations
 from ..equations.rows.differentiated import differentiated
-from ..equations.rows.evaluation import evaluate
+from ..equations.rows.evaluation import evaluate, state_inputs, traced_program
 from ..errors import SingularError
 from ..kernels.cholesky import substitute
 from ..kernels.constrained import constraint_forces, least_pivot, pushed
 from ..trace import Graph, GraphTooLarge, Number
 from .actuation import least_changes, multipliers_of, null_rows, without_rows
-from .arguments import unbatch
+from .arguments import At, Rows, unbatch
 from .derivatives import Derivatives, check_wrt, field_of
 from .jacobian_code import JacobianCode
 from .near_dependence import refined_changes
 
 if TYPE_CHECKING:
-    from .constrained import ConstrainedSolver, Rows
+    from .constrained import ConstrainedSolver
 
 
 # --- accelerations of a closed system and their derivatives as one graph, for small models: nothing runs between its parts
@@ -63,7 +63,7 @@ def forward_graph(equations: ConstrainedEquations, residuals: TracedProgram, wrt
         for column in right.T:
             relink(substitute)(M, column, n)
         outputs[f"d{name}"] = tuple((right - Z.T @ (gamma + c.J @ right) if m else right).ravel())
-    return TracedProgram(graph, {name: x for name, x in inputs.items() if x or name != "parameter"}, outputs)
+    return traced_program(inputs, outputs)
 
 
 def _responses(c: ConstrainedState, m: int, n: int) -> np.ndarray:
@@ -87,7 +87,7 @@ NEAR_DEPENDENCE = 1e-2
 
 
 class ConstrainedDerivatives:
-    """Of one solver."""
+    """Derivatives of the results of one solver."""
 
     def __init__(self, solver: ConstrainedSolver) -> None:
         self.solver, self.evaluator = solver, solver.evaluator
@@ -103,7 +103,7 @@ class ConstrainedDerivatives:
 
     def _residuals(self, graph: Graph) -> TracedProgram:
         s = self.structure
-        _, values = self.code.inputs("q", "v", "qdd", "lam", graph=graph)
+        values = state_inputs(s, graph, qdd=s.nv, lam=len(self.equations.table))
         given = {**values, "wrench": [0.0] * (6 * (s.nb + 1))}
         rows = self.equations.table.trace(values)
         tree = evaluate(s, "inverse", given).tau
@@ -115,7 +115,7 @@ class ConstrainedDerivatives:
             "M": tuple(evaluate(s, "inertia/composite", given).M.ravel()),
             "J": tuple(x for row in rows.J for x in row),
         }
-        return TracedProgram(graph, {name: x for name, x in values.items() if x or name != "parameter"}, outputs)
+        return traced_program(values, outputs)
 
     @cached_property
     def rows(self) -> JacobianCode:
@@ -123,25 +123,25 @@ class ConstrainedDerivatives:
         return JacobianCode(self.evaluator, "derivatives", self._rows, ("carried", "moved"))
 
     def _rows(self, graph: Graph) -> TracedProgram:
-        _, values = self.code.inputs("q", "v", "lam", "y", graph=graph)
+        values = state_inputs(self.structure, graph, lam=len(self.equations.table), y=self.structure.nv)
         J = self.equations.table.trace(values).J
         outputs = {
             "carried": _products(zip(*J, strict=True), values["lam"], self.structure.nv),
             "moved": _products(J, values["y"], len(J)),
         }
-        return TracedProgram(graph, {name: x for name, x in values.items() if x or name != "parameter"}, outputs)
+        return traced_program(values, outputs)
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
-    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
+    def forward(self, at: At, wrt: Any) -> Derivatives:
         if wrt.__class__ is not tuple or wrt not in self._graphs:
             wrt = check_wrt(wrt, ("q", "v", "tau"), self.evaluator)
         if wrt not in self._graphs:
             self._graphs[wrt] = fast_path(self._one_graph(wrt), self.evaluator.threads)
-        more = self.evaluator.fast_parameters(parameters)
-        done = self._graphs[wrt](None, q, v, tau, *more, t)
+        more = self.evaluator.fast_parameters(at["parameter"])
+        done = self._graphs[wrt](None, at["q"], at["v"], at["tau"], *more, at["t"])
         if done is not None and not (done[2] < NEAR_DEPENDENCE).any():
             return Derivatives(done[0], **{field_of(name): x for name, x in zip(wrt, done[3:], strict=True)})
-        return self._by_parts(q, v, tau, t, wrt, parameters)
+        return self._by_parts(at, wrt)
 
     def _one_graph(self, wrt: tuple[str, ...]) -> GraphRunner | None:
         """None where it would be too large, or is not compiled."""
@@ -157,8 +157,8 @@ class ConstrainedDerivatives:
         shapes = {name: (nv, len(x) // max(nv, 1)) if name[0] == "d" else (len(x),) for name, x in traced.outputs.items()}
         return GraphRunner(traced, shapes, self.equations.store)
 
-    def _by_parts(self, q: Any, v: Any, tau: Any, t: Any, wrt: tuple[str, ...], parameters: Any) -> Derivatives:
-        rows, n, single = self.evaluator.arguments.states(None, parameters, q=q, v=v, tau=tau, t=t)
+    def _by_parts(self, at: At, wrt: tuple[str, ...]) -> Derivatives:
+        rows, n, single = self.evaluator.arguments.states(at)
         qdd, lam = self._solution(rows, n)
         self.solver.check_finite(qdd, rows, single)
         changes = self.changes(rows, n, qdd, lam, wrt, refined=True)
@@ -176,7 +176,7 @@ class ConstrainedDerivatives:
     def changes(
         self, rows: Rows, n: int, qdd: np.ndarray, lam: np.ndarray, wrt: Sequence[str], refined: bool = False
     ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """By name: derivatives of a (n, nv, columns) and λ (n, m, columns). `refined`: of a and λ as (L7) has them."""
+        """Derivatives by name: of a (n, nv, columns) and λ (n, m, columns). `refined`: of a and λ as (L7) has them."""
         found = self.residuals.run({**rows, "qdd": qdd, "lam": lam}, n, [name for name in wrt if name != "tau"])
         x = self.equations.responses(found["M"], found["J"])
         near = (x.independent < NEAR_DEPENDENCE) & np.isfinite(qdd).all(axis=1) & np.isfinite(lam).all(axis=1)
@@ -226,14 +226,14 @@ class ConstrainedDerivatives:
 
     @staticmethod
     def _turning(wrt: Sequence[str]) -> list[str]:
-        """What constraint rows change with."""
+        """The inputs that constraint rows change with."""
         return [name for name in wrt if name in ("q", "parameter")]
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
-    def inverse(self, q: Any, v: Any, a: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
+    def inverse(self, at: At, wrt: Any) -> Derivatives:
         wrt = check_wrt(wrt, ("q", "v", "a"), self.evaluator)
-        tau = self.solver.inverse(q, v, a, t, None, parameters, None, None)
-        rows, n, single = self.evaluator.arguments.states(None, parameters, q=q, v=v, qdd=a, t=t)
+        tau = self.solver.inverse(at)
+        rows, n, single = self.evaluator.arguments.states(at)
         least = tau.reshape(n, self.structure.nv)
         J = self.solver.constraint_values(rows, n)[0]
         lam = multipliers_of(J, self.solver.tree_forces(rows, n).reshape(least.shape) - least)
@@ -248,7 +248,7 @@ class ConstrainedDerivatives:
         return Derivatives(tau, **{name: unbatch(x, single, None) for name, x in changes.items()})
 
     def _check_constant_rank(self, rows: Rows, n: int, J: np.ndarray, null: np.ndarray, what: str, wrt: str) -> None:
-        """Where rows depend on one another they must do so in the positions around too. (DC8)"""
+        """Refuse rows that depend on one another here but not in the positions around. (DC8)"""
         y = np.zeros((1, self.structure.nv))
         for k in range(null.shape[1]):
             u = np.ascontiguousarray(null[:, k])

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..backends.traced import TracedProgram
-from ..equations.rows.evaluation import evaluate, state_inputs, with_bodies
+from ..equations.rows.evaluation import evaluate, state_inputs, traced_program, with_bodies
 from ..trace import Graph
-from .arguments import unbatch
+from .arguments import At, unbatch
 from .derivatives import Derivatives, check_wrt, field_of
 from .evaluator import Evaluator
 from .formulation import Formulation
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # --- derivatives of kinetic and of potential energy, of gravity and of what the model's forces store
 class EnergyDerivatives:
-    """Of one model."""
+    """Energy of one model and its derivatives."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator, self.structure = evaluator, evaluator.structure
@@ -34,17 +34,16 @@ class EnergyDerivatives:
     def _trace(self, graph: Graph) -> TracedProgram:
         s = self.structure
         values: dict[str, Any] = state_inputs(s, graph)
-        given = {name: x for name, x in values.items() if x or name != "parameter"}
         kinetic, potential = evaluate(s, "energy", values).energy
         if s.forces:
             stored = s.forces.report(with_bodies(s, values) if s.forces.kinematic else values)[0]
             kinetic = sum((x for x, turns in zip(stored, s.forces.kinetic, strict=True) if turns), kinetic)
             potential = sum((x for x, turns in zip(stored, s.forces.kinetic, strict=True) if not turns), potential)
-        return TracedProgram(graph, given, {"energy": (kinetic, potential)})
+        return traced_program(values, {"energy": (kinetic, potential)})
 
-    def __call__(self, q: Any, v: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
+    def __call__(self, at: At, wrt: Any) -> Derivatives:
         wrt = check_wrt(wrt, ("q", "v"), self.evaluator)
-        rows, n, single = self.evaluator.arguments.states(None, parameters, q=q, v=v, t=t)
+        rows, n, single = self.evaluator.arguments.states(at)
         found = self.code.run(rows, n, wrt)
         changes = {field_of(name): unbatch(found[f"energy/{name}"], single, None) for name in wrt}
         return Derivatives(unbatch(found["energy"], single, None), **changes)
@@ -79,7 +78,7 @@ class DerivativeQuestions:
         Everything in the model is differentiated: forces, drives, couplings, joints of any kind. `dq` is in the tangent:
         column j is the derivative along the motion that speed j alone causes, q + N(q)·e_j·s.
         """
-        return self._with_inertia.forward_derivatives(q, v, tau, t, wrt, parameters)
+        return self._with_inertia.forward_derivatives(At(q=q, v=v, tau=tau, t=t, parameter=parameters), wrt)
 
     def inverse_derivatives(
         self,
@@ -91,7 +90,7 @@ class DerivativeQuestions:
         parameters: Parameters = None,
     ) -> Derivatives:
         """Joint forces τ = `value` and ∂τ/∂q, ∂τ/∂v, ∂τ/∂a = `dq`, `dv`, `da` (the mass matrix), as `forward_derivatives`."""
-        return self.solver.inverse_derivatives(q, v, a, t, wrt, parameters)
+        return self.solver.inverse_derivatives(At(q=q, v=v, qdd=a, t=t, parameter=parameters), wrt)
 
     def reaction_derivatives(
         self,
@@ -103,7 +102,7 @@ class DerivativeQuestions:
         parameters: Parameters = None,
     ) -> Derivatives:
         """R (N, 6) of `reactions` and its derivatives (N, 6, nv) with respect to q (in the tangent), v and τ."""
-        return self._with_inertia.reaction_derivatives(q, v, tau, t, wrt, parameters)
+        return self._with_inertia.reaction_derivatives(At(q=q, v=v, tau=tau, t=t, parameter=parameters), wrt)
 
     def energy_derivatives(
         self,
@@ -114,7 +113,7 @@ class DerivativeQuestions:
         parameters: Parameters = None,
     ) -> Derivatives:
         """Kinetic and potential energy (2,) and their derivatives (2, nv) with respect to q (in the tangent) and v."""
-        return self._energy_derivatives(q, v, t, wrt, parameters)
+        return self._energy_derivatives(At(q=q, v=v, t=t, parameter=parameters), wrt)
 
     @cached_property
     def _energy_derivatives(self) -> EnergyDerivatives:

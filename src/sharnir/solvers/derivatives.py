@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +14,6 @@ from ..backends.llvm.graph_runner import GraphRunner
 from ..backends.loops import LoopRunner
 from ..backends.runner import Runner
 from ..errors import MethodError, brief, unknown
-from .arguments import batch_size
 from .evaluator import Evaluator
 
 
@@ -43,7 +42,7 @@ def field_of(name: str) -> str:
 
 
 def check_wrt(wrt: Any, names: Sequence[str], evaluator: Evaluator) -> tuple[str, ...]:
-    """What to differentiate with respect to, as a tuple of inputs of programs."""
+    """The argument `wrt`, checked, as a tuple of inputs of programs."""
     names = (*names, PARAMETERS)
     asked = (wrt,) if isinstance(wrt, str) else tuple(wrt) if isinstance(wrt, Iterable) else (wrt,)
     for name in asked:
@@ -57,8 +56,8 @@ def check_wrt(wrt: Any, names: Sequence[str], evaluator: Evaluator) -> tuple[str
     return tuple("parameter" if name == PARAMETERS else name for name in names if name in asked)
 
 
-QUESTIONS = {"forward": ("qdd", ("q", "v", "tau")), "inverse": ("tau", ("q", "v", "a"))}
-"""The value, and what it can be differentiated by."""
+QUESTIONS = {"forward": ("qdd", "tau", ("q", "v", "tau")), "inverse": ("tau", "qdd", ("q", "v", "a"))}
+"""The value, the argument beside q and v, and the names of `wrt`."""
 
 
 class _Way(NamedTuple):
@@ -75,38 +74,35 @@ class _Way(NamedTuple):
 
 
 class TreeDerivatives:
-    """Of one evaluator and one question: arguments checked, value and derivatives computed, results checked."""
+    """Answers one question: arguments checked, value and derivatives computed, results checked."""
 
     def __init__(self, evaluator: Evaluator, question: str) -> None:
         self.evaluator, self.question = evaluator, question
+        self.value, self.last, self.names = QUESTIONS[question]
         self._ways: dict[tuple[str, ...], _Way] = {}
 
-    def __call__(self, wrt: Any, q: Any, v: Any, last: Any, t: Any, parameters: Any) -> Derivatives:
-        """`last`: joint forces or accelerations."""
+    def __call__(self, at: Mapping[str, Any], wrt: Any) -> Derivatives:
         way = self._ways.get(wrt) if wrt.__class__ is tuple else None
         if way is None:
-            way = self._way(check_wrt(wrt, QUESTIONS[self.question][1], self.evaluator))
-        more = self.evaluator.fast_parameters(parameters)
-        done = way.fast(None, q, v, last, *more, t)
-        return way.result(done if done is not None else self._general(way.runner, (q, v, last, *more, t)))
+            way = self._way(check_wrt(wrt, self.names, self.evaluator))
+        more = self.evaluator.fast_parameters(at["parameter"])
+        done = way.fast(None, at["q"], at["v"], at[self.last], *more, at["t"])
+        return way.result(done if done is not None else self._general(way.runner, at))
 
     def _way(self, wrt: tuple[str, ...]) -> _Way:
         if wrt not in self._ways:
-            outputs = (QUESTIONS[self.question][0], *map(field_of, wrt))
+            outputs = (self.value, *map(field_of, wrt))
             runner = derivative_runner(self.evaluator.formulation.programs, self.question, outputs)
             native = isinstance(runner, (GraphRunner, LoopRunner))
             fast = several(fast_path(runner if native else None, self.evaluator.threads), len(outputs))
             self._ways[wrt] = _Way(runner, fast, ("value", *outputs[1:]))
         return self._ways[wrt]
 
-    def _general(self, runner: Runner, values: tuple[Any, ...]) -> list[np.ndarray]:
-        given = dict(zip(runner.inputs, values, strict=True))
-        arrays = {key: self.evaluator.arguments.row(key, given[key], size) for key, size in runner.inputs.items()}
-        n, single = batch_size(arrays)
-        rows = {key: x for key, (x, _) in arrays.items()}
+    def _general(self, runner: Runner, at: Mapping[str, Any]) -> list[np.ndarray]:
+        rows, n, single = self.evaluator.arguments.rows(at, runner.inputs)
         found = list(self.evaluator.run(runner, rows, n).values())
         if single and not all(np.isfinite(x).all() for x in (*rows.values(), *found)):
-            self.evaluator.diagnose(given)
+            self.evaluator.diagnose(at)
         return [y[0] for y in found] if single else found
 
 

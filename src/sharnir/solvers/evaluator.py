@@ -19,7 +19,7 @@ from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.states import check_finite, check_state, check_wrenches
 from ..programs import needs_inertia, program_for
-from .arguments import Arguments, batch_size, check_out
+from .arguments import Arguments, check_out
 from .formulation import Formulation
 
 
@@ -33,22 +33,12 @@ class Evaluator:
         self._programs = formulation.programs
         self._fast: dict[tuple[str, tuple[str, ...]], FastPath] = {}
 
-    def output(
-        self,
-        name: str,
-        output: str,
-        out: np.ndarray | None = None,
-        **given: Any,
-    ) -> np.ndarray:
+    def output(self, name: str, output: str, out: np.ndarray | None = None, **given: Any) -> np.ndarray:
         """One output of a program."""
         return self.outputs(name, (output,), out, **given)[output]
 
     def outputs(
-        self,
-        name: str,
-        outputs: tuple[str, ...] = (),
-        out: np.ndarray | None = None,
-        **given: Any,
+        self, name: str, outputs: tuple[str, ...] = (), out: np.ndarray | None = None, **given: Any
     ) -> dict[str, np.ndarray]:
         """Some outputs of a program, all if none is named; `out` is an array for the first."""
         with_wrenches = given.get("wrench") is not None
@@ -61,12 +51,7 @@ class Evaluator:
         if given.get("parameter") is not None:
             self.arguments.parameters(given["parameter"])  # refused where the model has none
         runner = self._programs.runner(name, outputs, with_wrenches)
-        arrays = {
-            key: self.arguments.row(key, given.get(key) if key == "parameter" else given[key], size)
-            for key, size in runner.inputs.items()
-        }
-        n, single = batch_size(arrays)
-        rows = {key: x for key, (x, _) in arrays.items()}
+        rows, n, single = self.arguments.rows(given, runner.inputs)
         found = self.run(runner, rows, n, out, single)
         if single and not (_finite(rows) and _finite(found)):
             self.diagnose(given, needs_inertia(name))
@@ -103,12 +88,12 @@ class Evaluator:
         return self._fast[name, outputs]
 
     def parameters(self, given: Any) -> np.ndarray:
-        """As the fast path takes them: (P,), or (B, P)."""
+        """Values of parameters as the fast path takes them: (P,), or (B, P)."""
         rows, many = self.arguments.parameters(given)
         return rows if many else rows[0]
 
     def fast_parameters(self, given: Any) -> tuple[np.ndarray, ...]:
-        """What a fast path takes before the time: nothing where the model has no parameters."""
+        """The arguments of a fast path before the time: none where the model has no parameters."""
         if not self.structure.parameters and given is None:
             return ()
         found = self.parameters(given)
@@ -159,5 +144,5 @@ class Evaluator:
 
 
 def _finite(arrays: Mapping[str, np.ndarray]) -> bool:
-    """Of one state; outputs with a row for each body are looked at without the base's, which is not always written."""
+    """Whether all numbers of one state are finite; rows of bodies without the base's, which is not always written."""
     return all(np.isfinite(x[0] if x.ndim < 3 else x[0, 1:]).all() for x in arrays.values())

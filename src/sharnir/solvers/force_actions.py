@@ -1,4 +1,4 @@
-"""What every force of a model does to bodies and joints, by name; what it observes, and the rates of its states."""
+"""Actions of the forces of a model on bodies and joints, by name; what they observe, the rates of their states."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from typing import Any
 import numpy as np
 
 from ..model.structure import Structure
+from .arguments import At, Rows
 from .evaluator import Evaluator
 from .solver import Actions
 
 
-def force_actions(evaluator: Evaluator, q: Any, v: Any, t: Any, parameters: Any) -> Actions:
-    """{force: {body: (…, 6) force and moment at its origin, its axes; joint: (…, n)}}; parameters: if not the model's."""
+def force_actions(evaluator: Evaluator, at: At) -> Actions:
+    """{force: {body: (…, 6) force and moment at its origin, its axes; joint: (…, n)}}."""
     s = evaluator.structure
     if not s.forces:
         return {}
-    rows, n, single = evaluator.arguments.states(None, parameters, q=q, v=v, t=t)
+    rows, n, single = evaluator.arguments.states(at)
     motion = motion_of(evaluator, rows, n)
     return {name: _by_name(s, action, n, single) for name, action in s.forces.actions(motion).items()}
 
 
-def observed(evaluator: Evaluator, q: Any, v: Any, t: Any, parameters: Any) -> dict[str, dict[str, np.ndarray]]:
+def observed(evaluator: Evaluator, at: At) -> dict[str, dict[str, np.ndarray]]:
     """{force: {name: (…, parts)}}: numbers that forces observe."""
-    rows, n, single = evaluator.arguments.states(None, parameters, q=q, v=v, t=t)
+    rows, n, single = evaluator.arguments.states(at)
     motion = motion_of(evaluator, rows, n)
     out = dict[str, dict[str, np.ndarray]]()
     for force, found in evaluator.structure.forces.observed(motion).items():
@@ -34,17 +35,17 @@ def observed(evaluator: Evaluator, q: Any, v: Any, t: Any, parameters: Any) -> d
     return out
 
 
-def state_rates(evaluator: Evaluator, q: Any, v: Any, t: Any, parameters: Any) -> np.ndarray:
+def state_rates(evaluator: Evaluator, at: At) -> np.ndarray:
     """(…, number of states)."""
     s = evaluator.structure
-    rows, n, single = evaluator.arguments.states(None, parameters, q=q, v=v, t=t)
+    rows, n, single = evaluator.arguments.states(at)
     found = s.forces.rates(motion_of(evaluator, rows, n)) if s.states else []
     out = np.array([np.broadcast_to(np.asarray(x, dtype=float), n) for x in found]).reshape(len(found), n).T
     return out[0] if single else out
 
 
-def motion_of(evaluator: Evaluator, rows: dict[str, np.ndarray], n: int) -> dict[str, Any]:
-    """What forces and constraints read, a row for each number and a column for each of n states."""
+def motion_of(evaluator: Evaluator, rows: Rows, n: int) -> dict[str, Any]:
+    """The inputs of forces and constraints, a row for each number and a column for each of n states."""
     keys = [key for key in ("q", "v", "t", "parameter") if key in rows]
     state = {key: np.broadcast_to(rows[key], (n, rows[key].shape[-1])) for key in keys}
     found = evaluator.outputs("motion", q=state["q"], v=state["v"], t=state["t"][:, 0], parameter=state.get("parameter"))

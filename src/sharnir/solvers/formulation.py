@@ -60,7 +60,10 @@ class Formulation:
         self.constrained: ConstrainedEquations | None = None
         """The equations with constraints, where the model has any."""
         if model.constraints:
-            self.constrained = self._cached(("constrained", choice.method, backend), lambda: self._constrained(choice))
+            self.constrained = self._cached(
+                ("constrained", choice.method, backend),
+                lambda: choice.constrained or ConstrainedEquations(model, self.method, backend, self.programs.store),
+            )
         if method != "auto":  # errors of the request come first
             self._find_massless()
             self._errors = self._expected_errors()
@@ -71,7 +74,7 @@ class Formulation:
     # --- accuracy ---------------------------------------------------------------------------------------------------------------
     @property
     def expected_error(self) -> float:
-        """What rounding may take from accelerations, relative to the largest, where the masses of the model differ much."""
+        """Error of accelerations by rounding, relative to the largest, where the masses of the model differ much."""
         return self._errors.get(self.method.name, 0.0)
 
     @property
@@ -86,7 +89,7 @@ class Formulation:
         )
 
     def _expected_errors(self) -> dict[str, float]:
-        """By method; estimated in a position with no special symmetry, once per model."""
+        """Errors by method, estimated in a position with no special symmetry, once per model."""
         s = self.structure
         if s.nb > BODIES or not s.nv or self.massless:
             return {}
@@ -99,11 +102,7 @@ class Formulation:
 
     def _cached(self, key: tuple[str, ...], make: Callable[[], T]) -> T:
         """A value that belongs to the structure and to the folder of compiled code."""
-        cached = self.structure.cached
-        full = (*key, str(self.programs.store.folder))
-        if full not in cached:
-            cached[full] = make()
-        return cached[full]
+        return self.structure.once((*key, str(self.programs.store.folder)), make)
 
     def _choose(self, method: str) -> Choice:
         if method == "auto" and self.massless:
@@ -111,9 +110,6 @@ class Formulation:
         if method == "auto":
             return choose_method(self.programs, self.model, self._errors)
         return Choice(method, f"{method!r} was requested")
-
-    def _constrained(self, choice: Choice) -> ConstrainedEquations:
-        return choice.constrained or ConstrainedEquations(self.model, self.method, self.requested, self.programs.store)
 
     # --- checks ---------------------------------------------------------------------------------------------------------------
     def _check_method(self, backend: str) -> None:

@@ -27,7 +27,7 @@ Rows = Mapping[str, np.ndarray]
 
 
 class JacobianCode:
-    """Of the program that `trace` records in a graph. `outputs` names those that are differentiated, `shapes` gives the shapes
+    """The program that `trace` records, with its Jacobians. `outputs` are those to be differentiated, `shapes` gives the shapes
     of the others where they are not just rows, `what` says in messages what they are."""
 
     def __init__(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..model.structure import Structure
+from .arguments import At
 from .evaluator import Evaluator
 from .force_actions import force_actions, observed, state_rates
 from .points import ORIGIN, Points
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class KinematicQuestions:
-    """Of one state or a batch; models without masses answer them too."""
+    """Questions about one state or a batch that need no masses."""
 
     structure: Structure
     _evaluator: Evaluator
@@ -58,7 +59,7 @@ class KinematicQuestions:
         A body comes before a frame of the same name; the frame is then `model.frames[name]`. Of a flexible body these are
         places of the undeformed body, and the answer is about the material there: its section or node, its point.
         """
-        return self._points.pose(q, body, t, parameters)
+        return self._points.pose(At(q=q, t=t, parameter=parameters), body)
 
     def jacobian(
         self,
@@ -74,7 +75,7 @@ class KinematicQuestions:
         `point` is given in the axes of the body or frame, from its origin. `axes`: the result is in those of the "world", or
         in the "local" ones of the body or frame (of a flexible body, of its section or node at the point).
         """
-        return self._points.jacobian(q, body, point, t, axes, parameters)
+        return self._points.jacobian(At(q=q, t=t, parameter=parameters), body, point, axes)
 
     def velocity(
         self,
@@ -87,7 +88,7 @@ class KinematicQuestions:
         parameters: Parameters = None,
     ) -> np.ndarray:
         """(6,): velocity of a point of a body or frame and its angular velocity: J v, and what driven joints and base add."""
-        return self._points.velocity(q, v, body, point, t, axes, parameters)
+        return self._points.velocity(At(q=q, v=v, t=t, parameter=parameters), body, point, axes)
 
     def acceleration(
         self,
@@ -105,7 +106,7 @@ class KinematicQuestions:
         It is the classical acceleration, the time derivative of the point's velocity in the world, without gravity; not the
         "spatial" one. `axes="local"` gives the same vectors in other axes.
         """
-        return self._points.acceleration(q, v, a, body, point, t, axes, parameters)
+        return self._points.acceleration(At(q=q, v=v, qdd=a, t=t, parameter=parameters), body, point, axes)
 
     def jacobian_rate(
         self,
@@ -118,7 +119,7 @@ class KinematicQuestions:
         parameters: Parameters = None,
     ) -> np.ndarray:
         """(6,): J̇v, the `acceleration` where those of the coordinates are zero; what driven joints and base add is in it."""
-        return self._points.acceleration(q, v, None, body, point, t, axes, parameters)
+        return self._points.acceleration(At(q=q, v=v, qdd=None, t=t, parameter=parameters), body, point, axes)
 
     def energy(
         self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None
@@ -155,14 +156,14 @@ class KinematicQuestions:
 
     def force_actions(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> Actions:
         """Every force of the model: {force: {body: (…, 6) force and moment at its origin, its axes; joint: (…, n)}}."""
-        return force_actions(self._evaluator, q, v, t, parameters)
+        return force_actions(self._evaluator, At(q=q, v=v, t=t, parameter=parameters))
 
     def observed(
         self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None
     ) -> dict[str, dict[str, np.ndarray]]:
-        """What forces observe (penetration, slip, …): {force: {name: (…, parts)}}, a number for every part of the force."""
-        return observed(self._evaluator, q, v, t, parameters)
+        """Observed quantities of forces (penetration, slip, …): {force: {name: (…, parts)}}, one for every part of a force."""
+        return observed(self._evaluator, At(q=q, v=v, t=t, parameter=parameters))
 
     def state_rates(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
         """(number of states): rates of the states of forces, in the order of `model.states`; `parameters` has their values."""
-        return state_rates(self._evaluator, q, v, t, parameters)
+        return state_rates(self._evaluator, At(q=q, v=v, t=t, parameter=parameters))

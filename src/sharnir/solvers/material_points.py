@@ -16,7 +16,7 @@ from ..types import FloatArray
 from .evaluator import Evaluator
 
 if TYPE_CHECKING:
-    from .points import Place
+    from .points import PointFrame
 
 
 class MaterialPoint(NamedTuple):
@@ -24,12 +24,12 @@ class MaterialPoint(NamedTuple):
 
     moved: MovedPlaces
     speeds: slice
-    """Of the elastic coordinates."""
-    place: Place
+    """Speeds of the elastic coordinates."""
+    place: PointFrame
 
     @property
     def given(self) -> dict[str, Any]:
-        """For programs about the frame of the body."""
+        """Inputs of programs about the frame of the body."""
         return {"point": self.moved.position, "path": self.place.path}
 
     def axes(self, G: FloatArray) -> FloatArray:
@@ -38,7 +38,7 @@ class MaterialPoint(NamedTuple):
         return turned if self.place.turn is None else turned @ self.place.turn
 
 
-def material_point(evaluator: Evaluator, d: Deformation, place: Place, point: Any, q: Any) -> MaterialPoint:
+def material_point(evaluator: Evaluator, d: Deformation, place: PointFrame, point: Any, q: Any) -> MaterialPoint:
     """`point` in the axes of the undeformed body."""
     s = evaluator.structure
     rows, many = evaluator.arguments.row("q", q, s.nq)

@@ -2,50 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..forms import FORMS
 from ..forms.matrices import Matrices
 from ..forms.solution import Solution
 from ..model.states import check_finite
-from .arguments import unbatch
+from .arguments import At, each_state, unbatch
 from .tree import WithoutPrograms
 
 
 class MatrixFormSolver(WithoutPrograms):
     """Accelerations and reactions by a form; everything else as for any tree."""
 
-    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any, out: np.ndarray | None) -> np.ndarray:
-        return self._part("qdd", q, v, tau, t, wrenches, parameters, out)
+    def forward(self, at: At, out: np.ndarray | None = None) -> np.ndarray:
+        return self._parts(at, "qdd", out=out)[0]
 
-    def reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> np.ndarray:
-        return self._part("R", q, v, tau, t, wrenches, parameters)
+    def reactions(self, at: At) -> np.ndarray:
+        return self._parts(at, "R")[0]
 
-    def solve(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> Solution:
-        found, single = self._solutions(q, v, tau, t, wrenches, parameters)
-        return Solution(*(unbatch(self._stacked(found, name), single, None) for name in ("qdd", "vdot", "R")))
+    def solve(self, at: At) -> Solution:
+        return Solution(*self._parts(at, "qdd", "vdot", "R"))
 
-    def _part(
-        self, name: str, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any, out: np.ndarray | None = None
-    ) -> np.ndarray:
-        found, single = self._solutions(q, v, tau, t, wrenches, parameters)
-        return unbatch(self._stacked(found, name), single, out)
-
-    def _solutions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> tuple[list[Solution], bool]:
-        rows, n, single = self.evaluator.arguments.states(wrenches, parameters, q=q, v=v, tau=tau, t=t)
+    def _parts(self, at: At, *names: str, out: np.ndarray | None = None) -> list[np.ndarray]:
+        s = self.evaluator.structure
+        rows, n, single = self.evaluator.arguments.states(at)
         found = []
-        for b in range(n):
-            row = {key: x[b if len(x) > 1 else 0] for key, x in rows.items()}
+        for row in each_state(rows, n):
             loads = row["wrench"].reshape(-1, 6)[1:] if "wrench" in row else None
             named = dict(zip(self.model.structure.parameters, row.get("parameter", ()), strict=True))
             m = Matrices(self.model, row["q"], row["v"], float(row["t"][0]), loads, sparse=True, parameters=named)
             check_finite(row["tau"], lambda: self.model.v_names, "tau")
             found.append(FORMS[self.method.name](m, row["tau"]))
-        return found, single
-
-    def _stacked(self, found: list[Solution], name: str) -> np.ndarray:
-        s = self.evaluator.structure
-        shape = (s.nv,) if name == "qdd" else (s.nb, 6)
-        return np.array([getattr(solution, name) for solution in found]).reshape(len(found), *shape)
+        shapes = {"qdd": (s.nv,), "vdot": (s.nb, 6), "R": (s.nb, 6)}
+        stacked = [np.array([getattr(solution, name) for solution in found]).reshape(n, *shapes[name]) for name in names]
+        return [unbatch(x, single, out) for x in stacked]

@@ -53,7 +53,7 @@ def _changes_of_diagonal(residuals: Residuals, W: np.ndarray) -> np.ndarray:
 
 
 def _diagonal(S: np.ndarray) -> np.ndarray:
-    """As `constraint_matrix` adds it."""
+    """The diagonal of S as `constraint_matrix` adds to it."""
     d = np.diagonal(S, axis1=1, axis2=2)
     return d + FLOOR / d.shape[1] * d.sum(axis=1, keepdims=True)
 

@@ -14,12 +14,11 @@ from ..model.states import check_finite
 from ..trace import at_values, has_parameters
 from ..types import real_array
 from . import material_points
+from .arguments import At
 from .evaluator import Evaluator
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from ..types import State
 
 ORIGIN = (0.0, 0.0, 0.0)
 AXES = ("world", "local")
@@ -30,7 +29,7 @@ Where = str | tuple[str, Pose]
 """A body, "ground" included, a frame, or a place on a body. A body comes before a frame of the same name."""
 
 
-class Place(NamedTuple):
+class PointFrame(NamedTuple):
     """A frame on a body, as programs read it."""
 
     path: np.ndarray
@@ -39,7 +38,7 @@ class Place(NamedTuple):
     turn: np.ndarray | None
     """Rotation, frame → body; None where axes are parallel."""
     deformation: Deformation | None = None
-    """Of a flexible body: `origin` and `turn` are then those of the undeformed one."""
+    """The deformation of a flexible body: `origin` and `turn` are then those of the undeformed one."""
 
 
 class Points:
@@ -47,40 +46,28 @@ class Points:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator, self.model = evaluator, evaluator.model
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, PointFrame] = {}
 
-    def pose(self, q: State, where: Where, t: ArrayLike, parameters: Any) -> Pose | tuple[np.ndarray, np.ndarray]:
-        place = self._place(where, parameters)
+    def pose(self, at: At, where: Where) -> Pose | tuple[np.ndarray, np.ndarray]:
+        place = self._place(where, at["parameter"])
         given = {"point": place.origin, "path": place.path}
         material = None
         if place.deformation is not None:
-            material = material_points.material_point(self.evaluator, place.deformation, place, place.origin, q)
+            material = material_points.material_point(self.evaluator, place.deformation, place, place.origin, at["q"])
             given = material.given
-        found = self.evaluator.outputs("pose", ("position", "G"), q=q, t=t, parameter=parameters, **given)
+        found = self.evaluator.outputs("pose", ("position", "G"), **at, **given)
         rotation = _own_axes(place, found["G"]).swapaxes(-1, -2) if material is None else material.axes(found["G"])
         position = found["position"]
         return Pose(position.tolist(), Rotation(rotation.ravel().tolist())) if position.ndim == 1 else (rotation, position)
 
-    def jacobian(
-        self,
-        q: State,
-        where: Where,
-        point: ArrayLike,
-        t: ArrayLike,
-        axes: str,
-        parameters: Any,
-    ) -> np.ndarray:
-        return self._asked("jacobian", "J", where, point, axes, q=q, t=t, parameter=parameters)
+    def jacobian(self, at: At, where: Where, point: ArrayLike, axes: str) -> np.ndarray:
+        return self._asked("jacobian", "J", where, point, axes, **at)
 
-    def velocity(
-        self, q: State, v: State, where: Where, point: ArrayLike, t: ArrayLike, axes: str, parameters: Any
-    ) -> np.ndarray:
-        return self._asked("point-velocity", "velocity", where, point, axes, q=q, v=v, t=t, parameter=parameters)
+    def velocity(self, at: At, where: Where, point: ArrayLike, axes: str) -> np.ndarray:
+        return self._asked("point-velocity", "velocity", where, point, axes, **at)
 
-    def acceleration(
-        self, q: State, v: State, a: State, where: Where, point: ArrayLike, t: ArrayLike, axes: str, parameters: Any
-    ) -> np.ndarray:
-        return self._asked("point-acceleration", "acceleration", where, point, axes, q=q, v=v, qdd=a, t=t, parameter=parameters)
+    def acceleration(self, at: At, where: Where, point: ArrayLike, axes: str) -> np.ndarray:
+        return self._asked("point-acceleration", "acceleration", where, point, axes, **at)
 
     def _asked(self, program: str, output: str, where: Where, point: ArrayLike, axes: str, **given: Any) -> np.ndarray:
         """Linear and angular part, each of three rows, in the axes asked for."""
@@ -98,7 +85,7 @@ class Points:
         return _in_axes(_own_axes(place, G), x)
 
     def _asked_of_material(
-        self, program: str, deformation: Deformation, place: Place, at: Any, axes: str, given: dict[str, Any]
+        self, program: str, deformation: Deformation, place: PointFrame, at: Any, axes: str, given: dict[str, Any]
     ) -> np.ndarray:
         """The same of a point of a flexible body; local axes are those of the section or node at the point."""
         points, _ = self.evaluator.arguments.row("point", at, 3)
@@ -108,7 +95,7 @@ class Points:
         x, G = material_points.QUESTIONS[program](self.evaluator, material, **given)
         return x if axes == "world" else _in_axes(material.axes(G).swapaxes(-1, -2), x)
 
-    def _place(self, where: Where, parameters: Any) -> Place:
+    def _place(self, where: Where, parameters: Any) -> PointFrame:
         if isinstance(where, str) and where in self._places:
             return self._places[where]
         s = self.evaluator.structure
@@ -122,8 +109,8 @@ class Points:
         if has_parameters((*at.position, *at.rotation.entries)):
             numbers = self._numbers(at, parameters)
             turn = numbers[..., 3:].reshape(*numbers.shape[:-1], 3, 3) if turned else None
-            return Place(path, numbers[..., :3], turn, flexible)
-        place = Place(path, np.array(at.position, dtype=float), at.rotation.matrix if turned else None, flexible)
+            return PointFrame(path, numbers[..., :3], turn, flexible)
+        place = PointFrame(path, np.array(at.position, dtype=float), at.rotation.matrix if turned else None, flexible)
         if isinstance(where, str):
             if len(self._places) * len(path) > HELD:
                 self._places.clear()
@@ -139,7 +126,7 @@ class Points:
         return numbers if many else numbers[0]
 
 
-def _in_body(place: Place, point: ArrayLike) -> Any:
+def _in_body(place: PointFrame, point: ArrayLike) -> Any:
     """A point, or one for each state, given in the frame, in the axes of the body; what has another shape is refused later."""
     if point is None:
         return None
@@ -151,7 +138,7 @@ def _in_body(place: Place, point: ArrayLike) -> Any:
     return place.origin + (x if place.turn is None else np.matmul(place.turn, x[..., None])[..., 0])
 
 
-def _own_axes(place: Place, G: np.ndarray) -> np.ndarray:
+def _own_axes(place: PointFrame, G: np.ndarray) -> np.ndarray:
     """(…, 3, 3): cosines, world → frame."""
     G = G.reshape(*G.shape[:-1], 3, 3)
     return G if place.turn is None else np.matmul(place.turn.swapaxes(-1, -2), G)

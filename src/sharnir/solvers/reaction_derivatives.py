@@ -7,19 +7,18 @@ them: (N e_j, 0, ∂a/∂q_j, ∂λ/∂q_j) for q. See docs/theory/derivatives_c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from ..backends.traced import TracedProgram
-from ..equations.rows.evaluation import evaluate, state_inputs
+from ..equations.rows.evaluation import evaluate, state_inputs, traced_program
 from ..trace import Graph
 from .constrained_code import ConstrainedCode
 from .evaluator import Evaluator
 from .jacobian_code import JacobianCode
 
 Changes = Mapping[str, Mapping[str, np.ndarray]]
-"""By name of `wrt`: the changes (n, columns, size) of qdd and, with constraints, of lam."""
+"""Changes by name of `wrt`: those (n, columns, size) of qdd and, with constraints, of lam."""
 
 
 def statics_code(evaluator: Evaluator, constrained: ConstrainedCode | None = None) -> JacobianCode:
@@ -27,21 +26,16 @@ def statics_code(evaluator: Evaluator, constrained: ConstrainedCode | None = Non
     s = evaluator.structure
 
     def trace(graph: Graph) -> TracedProgram:
-        if constrained is None:
-            given: dict[str, Any] = state_inputs(s, graph, qdd=s.nv)
-            values = {**given, "wrench": [0.0] * (6 * (s.nb + 1))}
-        else:
-            _, values = constrained.inputs("q", "v", "qdd", "lam", graph=graph)
-            given = dict(values)
-            values["wrench"] = constrained.wrenches(values).ravel().tolist()
-        inputs = {name: x for name, x in given.items() if x or name != "parameter"}
-        return TracedProgram(graph, inputs, {"R": tuple(evaluate(s, "kinetostatics", values).R.ravel())})
+        more = {} if constrained is None else {"lam": len(constrained.equations.table)}
+        values = state_inputs(s, graph, qdd=s.nv, **more)
+        wrench = [0.0] * (6 * (s.nb + 1)) if constrained is None else constrained.wrenches(values).ravel().tolist()
+        return traced_program(values, {"R": evaluate(s, "kinetostatics", {**values, "wrench": wrench}).R.ravel()})
 
     return JacobianCode(evaluator, "derivatives of reactions", trace, ("R",))
 
 
 def reaction_changes(code: JacobianCode, rows: Mapping[str, np.ndarray], n: int, changes: Changes) -> dict[str, np.ndarray]:
-    """By name of `wrt`: (n, N, 6, columns)."""
+    """Derivatives of R by name of `wrt`: (n, N, 6, columns)."""
     nv, found = code.structure.nv, {}
     for name, moved in changes.items():
         columns = next(iter(moved.values())).shape[1]

@@ -15,7 +15,7 @@ from ..errors import MethodError, known
 from ..model.forces.friction import JointFriction
 from ..model.placed_joint import PlacedJoint
 from ..model.structure import Structure
-from ..trace import Number, at_values
+from ..trace import at_values
 from ..types import FloatArray
 from .evaluator import Evaluator
 
@@ -35,7 +35,7 @@ class Law(NamedTuple):
 
 
 class TorqueRegressor:
-    """Of one model. `names` and the model's own `values` of π are in the order of the columns."""
+    """The regressor of one model. `names` and the model's own `values` of π are in the order of the columns."""
 
     def __init__(self, evaluator: Evaluator, parameters: Mapping[str, float]) -> None:
         """`parameters`: values of the model's parameters."""
@@ -52,7 +52,10 @@ class TorqueRegressor:
         self.names += [f"{axis}.{name}" for axis, _, _ in axes for name in OF_AN_AXIS]
         self._ratio = np.array([1.0 if j.follows is None else at_values(j.follows.ratio, parameters) for _, j, _ in axes])
         reading = _laws(s, axes, parameters)
-        own = [[at_values(_option(j, name, k), parameters) for name in OF_AN_AXIS] for _, j, k in axes]
+        own = [
+            [at_values(j.type.per_speed(name, len(j.type.v_names()), f"joint {j.name!r}")[k], parameters) for name in OF_AN_AXIS]
+            for _, j, k in axes
+        ]
         for a, values in enumerate(own):
             if a not in reading:
                 values[2] = 0.0  # the option acts only where a JointFriction reads it
@@ -87,16 +90,12 @@ def _of_bodies(s: Structure, parameters: Mapping[str, float]) -> FloatArray:
 
 
 def _axes(s: Structure) -> Iterator[tuple[str, PlacedJoint, int]]:
-    """Of every axis its name, its joint and which of the joint's it is."""
+    """Every axis: its name, its joint, and its number within the joint."""
     for i, joint in enumerate(s.placed, start=1):
         n = int(s.first[i + 1] - s.first[i])
         parts = joint.type.v_names()
         for k in range(n):
             yield joint.name if n == 1 else f"{joint.name}.{parts[k]}", joint, k
-
-
-def _option(joint: PlacedJoint, name: str, k: int) -> Number:
-    return joint.type.per_speed(name, len(joint.type.v_names()), f"joint {joint.name!r}")[k]
 
 
 def _laws(s: Structure, axes: list[tuple[str, PlacedJoint, int]], parameters: Mapping[str, float]) -> dict[int, list[Law]]:

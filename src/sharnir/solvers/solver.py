@@ -11,6 +11,7 @@ from ..backends.counting import Count
 from ..backends.fast_path import FastPath
 from ..errors import MethodError
 from ..forms.solution import Solution
+from .arguments import At, Rows
 from .derivatives import Derivatives
 from .evaluator import Evaluator
 
@@ -19,13 +20,13 @@ Actions = dict[str, dict[str, np.ndarray]]
 
 
 class Solver(Protocol):
-    """Motion from forces, and forces from motion. Arguments are those of `Dynamics`: one state or a batch, arrays or names."""
+    """Motion from forces, and forces from motion: one state or a batch, arrays or values by name, as `Dynamics` takes them."""
 
     evaluator: Evaluator
 
     @property
     def backend(self) -> str:
-        """What forward dynamics runs on."""
+        """The backend of forward dynamics."""
 
     def fast_forward(self) -> FastPath:
         """q, v, tau, t as plain arrays straight to compiled code, where there is such code."""
@@ -33,52 +34,38 @@ class Solver(Protocol):
     def fast_inverse(self) -> FastPath:
         """The same of q, v, a, t."""
 
-    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any, out: np.ndarray | None) -> np.ndarray: ...
+    def forward(self, at: At, out: np.ndarray | None = None) -> np.ndarray: ...
 
-    def solve(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> Solution: ...
+    def solve(self, at: At) -> Solution: ...
 
-    def reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> np.ndarray: ...
+    def reactions(self, at: At) -> np.ndarray: ...
 
-    def inverse(
-        self,
-        q: Any,
-        v: Any,
-        a: Any,
-        t: Any,
-        wrenches: Any,
-        parameters: Any,
-        out: np.ndarray | None,
-        actuated: Sequence[str] | None,
-    ) -> np.ndarray: ...
+    def inverse(self, at: At, out: np.ndarray | None = None, actuated: Sequence[str] | None = None) -> np.ndarray: ...
 
-    def inverse_reactions(
-        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, parameters: Any, actuated: Sequence[str] | None
-    ) -> np.ndarray: ...
+    def inverse_reactions(self, at: At, actuated: Sequence[str] | None = None) -> np.ndarray: ...
 
-    def uncarried(self, Y: np.ndarray, rows: dict[str, np.ndarray], single: bool) -> np.ndarray:
+    def uncarried(self, Y: np.ndarray, rows: Rows, single: bool) -> np.ndarray:
         """Joint forces (n, nv, …) of motions given as rows q, v, qdd, t without the part that constraints carry."""
 
-    def multipliers(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> np.ndarray: ...
+    def multipliers(self, at: At) -> np.ndarray: ...
 
-    def closing_reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> Actions: ...
+    def closing_reactions(self, at: At) -> Actions: ...
 
-    def inverse_closing_reactions(
-        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, parameters: Any, actuated: Sequence[str] | None
-    ) -> Actions: ...
+    def inverse_closing_reactions(self, at: At, actuated: Sequence[str] | None = None) -> Actions: ...
 
-    def forward_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives: ...
+    def forward_derivatives(self, at: At, wrt: Any) -> Derivatives: ...
 
-    def inverse_derivatives(self, q: Any, v: Any, a: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives: ...
+    def inverse_derivatives(self, at: At, wrt: Any) -> Derivatives: ...
 
-    def reaction_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives: ...
+    def reaction_derivatives(self, at: At, wrt: Any) -> Derivatives: ...
 
     def constraint_rows(self) -> list[str]: ...
 
-    def momentum_rates(self, q: Any, p: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> np.ndarray: ...
+    def momentum_rates(self, at: At) -> np.ndarray: ...
 
     def count_forward(self, compiled: bool) -> Count: ...
 
 
 def nothing_to_count(method: str) -> MethodError:
-    """Of a method that is no program of kernels."""
+    """The error for a method that is no program of kernels."""
     return MethodError(f"nothing to count for 'forward' by {method!r}; try 'inverse', 'inertia', 'energy'")

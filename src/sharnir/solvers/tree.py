@@ -13,8 +13,8 @@ from ..backends.fast_path import FastPath, fast_path
 from ..errors import MethodError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced
-from .arguments import unbatch
-from .derivatives import Derivatives, TreeDerivatives, check_wrt, field_of
+from .arguments import At, Rows, unbatch
+from .derivatives import QUESTIONS, Derivatives, TreeDerivatives, check_wrt, field_of
 from .evaluator import Evaluator
 from .jacobian_code import JacobianCode
 from .reaction_derivatives import reaction_changes, statics_code
@@ -22,7 +22,7 @@ from .solver import nothing_to_count
 
 
 class TreeSolver:
-    """Of one formulation of a model without constraints beyond its joints."""
+    """Solver for models without constraints beyond their joints."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator, self.model = evaluator, evaluator.model
@@ -40,84 +40,65 @@ class TreeSolver:
     def fast_forward(self) -> FastPath:
         return self.evaluator.fast_path(self._forward, ("qdd",))
 
-    def forward(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any, out: np.ndarray | None) -> np.ndarray:
-        return self.evaluator.output(self._forward, "qdd", out, q=q, v=v, tau=tau, wrench=wrenches, parameter=parameters, t=t)
+    def forward(self, at: At, out: np.ndarray | None = None) -> np.ndarray:
+        return self.evaluator.output(self._forward, "qdd", out, **at)
 
-    def solve(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> Solution:
+    def solve(self, at: At) -> Solution:
         program = "separate" if self.method.iterates else self.method.program
-        found = self.evaluator.outputs(f"solve/{program}", q=q, v=v, tau=tau, wrench=wrenches, parameter=parameters, t=t)
+        found = self.evaluator.outputs(f"solve/{program}", **at)
         return Solution(found["qdd"], without_base(found["vdot"]), without_base(found["R"]))
 
-    def reactions(self, q: Any, v: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> np.ndarray:
+    def reactions(self, at: At) -> np.ndarray:
         if self.method.iterates:
-            a = self.forward(q, v, tau, t, wrenches, parameters, None)
-            return self.inverse_reactions(q, v, a, t, wrenches, parameters, None)
-        program = f"solve/{self.method.program}"
-        return without_base(self.evaluator.output(program, "R", q=q, v=v, tau=tau, wrench=wrenches, parameter=parameters, t=t))
+            return self.inverse_reactions({**at, "qdd": self.forward(at)})
+        return without_base(self.evaluator.output(f"solve/{self.method.program}", "R", **at))
 
-    def momentum_rates(self, q: Any, p: Any, tau: Any, t: Any, wrenches: Any, parameters: Any) -> np.ndarray:
-        v = self.evaluator.output("speeds", "v", q=q, p=p, parameter=parameters, t=t)
-        return self.evaluator.output("momentum-rates", "dp", q=q, v=v, tau=tau, wrench=wrenches, parameter=parameters, t=t)
+    def momentum_rates(self, at: At) -> np.ndarray:
+        v = self.evaluator.output("speeds", "v", q=at["q"], p=at["p"], t=at["t"], parameter=at["parameter"])
+        given: At = {**at, "v": v}
+        return self.evaluator.output("momentum-rates", "dp", **given)
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
     def fast_inverse(self) -> FastPath:
         return self.evaluator.fast_path("inverse", ("tau",))
 
-    def inverse(
-        self,
-        q: Any,
-        v: Any,
-        a: Any,
-        t: Any,
-        wrenches: Any,
-        parameters: Any,
-        out: np.ndarray | None,
-        actuated: Sequence[str] | None,
-    ) -> np.ndarray:
-        self._check_actuated(q, v, a, t, wrenches, parameters, actuated)
-        return self.evaluator.output("inverse", "tau", out, q=q, v=v, qdd=a, wrench=wrenches, parameter=parameters, t=t)
+    def inverse(self, at: At, out: np.ndarray | None = None, actuated: Sequence[str] | None = None) -> np.ndarray:
+        self._check_actuated(at, actuated)
+        return self.evaluator.output("inverse", "tau", out, **at)
 
-    def inverse_reactions(
-        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, parameters: Any, actuated: Sequence[str] | None
-    ) -> np.ndarray:
-        self._check_actuated(q, v, a, t, wrenches, parameters, actuated)
-        return without_base(
-            self.evaluator.output("kinetostatics", "R", q=q, v=v, qdd=a, wrench=wrenches, parameter=parameters, t=t)
-        )
+    def inverse_reactions(self, at: At, actuated: Sequence[str] | None = None) -> np.ndarray:
+        self._check_actuated(at, actuated)
+        return without_base(self.evaluator.output("kinetostatics", "R", **at))
 
-    def uncarried(self, Y: np.ndarray, rows: dict[str, np.ndarray], single: bool) -> np.ndarray:
+    def uncarried(self, Y: np.ndarray, rows: Rows, single: bool) -> np.ndarray:
         return Y
 
-    def _check_actuated(
-        self, q: Any, v: Any, a: Any, t: Any, wrenches: Any, parameters: Any, actuated: Sequence[str] | None
-    ) -> None:
+    def _check_actuated(self, at: At, actuated: Sequence[str] | None) -> None:
         """A joint that is not actuated must need no force."""
         if actuated is None:
             return
         where = actuated_speeds(self.model, actuated)
-        tree = np.atleast_2d(
-            tau := self.evaluator.output("inverse", "tau", q=q, v=v, qdd=a, wrench=wrenches, parameter=parameters, t=t)
-        )
+        tree = np.atleast_2d(tau := self.evaluator.output("inverse", "tau", **at))
         missing = tree.copy()
         missing[:, where] = 0.0
         check_produced(self.model, missing, tree, where, tau.ndim == 1)
 
     # --- derivatives --------------------------------------------------------------------------------------------------------
-    def forward_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
-        return self._forward_derivatives(wrt, q, v, tau, t, parameters)
+    def forward_derivatives(self, at: At, wrt: Any) -> Derivatives:
+        return self._derivatives["forward"](at, wrt)
 
-    def inverse_derivatives(self, q: Any, v: Any, a: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
-        return self._inverse_derivatives(wrt, q, v, a, t, parameters)
+    def inverse_derivatives(self, at: At, wrt: Any) -> Derivatives:
+        return self._derivatives["inverse"](at, wrt)
 
-    def reaction_derivatives(self, q: Any, v: Any, tau: Any, t: Any, wrt: Any, parameters: Any) -> Derivatives:
+    def reaction_derivatives(self, at: At, wrt: Any) -> Derivatives:
         names = check_wrt(wrt, ("q", "v", "tau"), self.evaluator)
-        rows, n, single = self.evaluator.arguments.states(None, parameters, q=q, v=v, tau=tau, t=t)
-        moved = self.forward_derivatives(q, v, tau, t, wrt, parameters)
+        rows, n, single = self.evaluator.arguments.states(at)
+        moved = self.forward_derivatives(at, wrt)
         qdd = moved.value.reshape(n, nv := self.model.nv)
         changes = {name: getattr(moved, field_of(name)) for name in names}
         steps = {name: {"qdd": x.reshape(n, nv, x.shape[-1]).swapaxes(1, 2)} for name, x in changes.items()}
         found = reaction_changes(self._statics_code, rows | {"qdd": qdd}, n, steps)
-        R = self.inverse_reactions(q, v, moved.value, t, None, parameters, None)
+        R = self.inverse_reactions({**at, "qdd": moved.value})
         return Derivatives(R, **{field_of(name): unbatch(x, single, None) for name, x in found.items()})
 
     @cached_property
@@ -125,12 +106,8 @@ class TreeSolver:
         return statics_code(self.evaluator)
 
     @cached_property
-    def _forward_derivatives(self) -> TreeDerivatives:
-        return TreeDerivatives(self.evaluator, "forward")
-
-    @cached_property
-    def _inverse_derivatives(self) -> TreeDerivatives:
-        return TreeDerivatives(self.evaluator, "inverse")
+    def _derivatives(self) -> dict[str, TreeDerivatives]:
+        return {question: TreeDerivatives(self.evaluator, question) for question in QUESTIONS}
 
     # --- constraints: there are none ----------------------------------------------------------------------------------------
     def _no_constraints(self, *arguments: Any, **named: Any) -> NoReturn:

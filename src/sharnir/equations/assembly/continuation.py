@@ -1,4 +1,4 @@
-"""How far one coordinate reaches: along the closed positions of a mechanism, to a value asked for or to where it turns back.
+"""The range of one coordinate: along the closed positions of a mechanism, to a value asked for or to where it turns back.
 
 The coordinate x is driven up (or down) along the closed positions: steps along the part of its gradient that the constraints
 allow, each followed by a return onto them. Where nothing is left of the gradient, x is at a limit of its range. With one freedom
@@ -20,7 +20,7 @@ from .loop_closure import Closing, Closure
 
 MAX_STEPS = 300
 FIRST_STEP, LONGEST_STEP = 0.1, 0.4
-"""Of the motion, rad: steps of slides alone may be longer."""
+"""Lengths of steps, rad; steps of slides alone may be longer."""
 SHORTEST_STEP = 1e-9
 FLAT = 1e-5
 """Change of the coordinate per unit of motion below which it is at its limit: that is then known to the square of this."""
@@ -39,7 +39,7 @@ class Reached:
 
 
 class Drive:
-    """Of coordinate k along the closed positions that the speeds in `closure.free` lead to."""
+    """Moves coordinate k along the closed positions that the speeds in `closure.free` lead to."""
 
     def __init__(self, closure: Closure, k: int) -> None:
         self.closure, self.k, self.model = closure, k, closure.model
@@ -48,7 +48,7 @@ class Drive:
         self._turning = angles(self.model.structure)
 
     def towards(self, q: np.ndarray, target: float) -> Reached:
-        """From the closed position q to the value asked for, or to the limit on the way."""
+        """The end of a drive from the closed position q to the value asked for, or to the limit on the way."""
         ended = self._driven(q, math.copysign(1.0, target - q[self.k]), target)
         if (ended.value - target) * (q[self.k] - target) > 0.0:
             return ended
@@ -74,7 +74,7 @@ class Drive:
         return Closure(c.model, c.table, c.t, c.free, [*c.held, self.k], values).close(at)
 
     def _driven(self, q: np.ndarray, sign: float, target: float) -> Reached:
-        """To the limit in that direction, or past the target."""
+        """The end of a drive to the limit in that direction, or past the target."""
         step, begun, way, last = FIRST_STEP, float(q[self.k]), None, None
         p = self._gradient(q, sign)
         for _ in range(MAX_STEPS):
@@ -123,14 +123,14 @@ class Drive:
         """After a motion and the return onto the constraints; None where that leads elsewhere."""
         c = self.closure
         trial = retract(c.model, q, motion, c.t)
-        found = c.close_if_defined(trial, CORRECTIONS, ENOUGH)
-        if found is None or not found.closed or distance(c.model, trial, found.q) > 0.5 * float(np.linalg.norm(motion)) + 1e-12:
+        found = c.closed(trial, CORRECTIONS, ENOUGH)
+        if found is None or distance(c.model, trial, found) > 0.5 * float(np.linalg.norm(motion)) + 1e-12:
             return None
-        return found.q
+        return found
 
 
 def distance(model: Model, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Between positions (…, nq) that are not far apart: the length of the motion that leads from one to the other."""
+    """Length of the motion between positions (…, nq) that are not far apart."""
     d, at = turned_alike(model, a, b) - b, model.structure.quaternions[:, None] + np.arange(4)
     d[..., at] *= 2.0
     return np.asarray(np.linalg.norm(d, axis=-1))

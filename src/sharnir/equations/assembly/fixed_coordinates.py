@@ -18,7 +18,7 @@ from .exponential import rotated, unit
 
 @dataclass(frozen=True)
 class Held:
-    """What does not move: speeds, and coordinates that are no single speed's own (the position of a free joint)."""
+    """Speeds that are zero, and coordinates held that are no single speed's own (the position of a free joint)."""
 
     speeds: np.ndarray
     """(nv,): which speeds are zero while positions are searched for."""
@@ -32,7 +32,7 @@ class Held:
 
 
 def held_coordinates(model: Model, names: Sequence[str], what: str = "fixed") -> Held:
-    """Of joints (of one that follows another: its leader's), and of single coordinates, "joint.coordinate"."""
+    """Coordinates to hold, by joint (of a follower: its leader's), or one by one, "joint.coordinate"."""
     s = model.structure
     own, speeds = own_speeds(s), np.zeros(model.nv, dtype=bool)
     rows, order, whole = list[int](), list[int](), list[int]()
@@ -76,7 +76,7 @@ def undeformed(model: Model, held: Held) -> Held | None:
 
 
 def held_speeds(model: Model, names: Sequence[str]) -> Held:
-    """Of speeds given by name: of joints, and of single speeds, "joint.speed"."""
+    """Speeds to hold, by joint, or one by one, "joint.speed"."""
     s, speeds = model.structure, np.zeros(model.nv, dtype=bool)
     places = {} if all(is_name_in(s.joint_number, name) for name in names) else {x: k for k, x in enumerate(model.v_names)}
     for name in names:
@@ -94,33 +94,35 @@ def _unknown(model: Model, name: object, what: str, coordinates: list[str]) -> s
 
 
 def _speeds_of(s: Structure, k: int) -> slice:
-    """Of the joint of coordinate k."""
+    """Speeds of the joint of coordinate k."""
     i = int(np.searchsorted(s.q_first, k, side="right")) - 1
     return slice(int(s.v_first[i]), int(s.v_first[i + 1]))
 
 
 def own_speeds(s: Structure) -> np.ndarray:
     """(nq,): the speed that is the rate of each coordinate, −1 where there is none."""
-    if "own speeds" not in s.cached:
+
+    def make() -> np.ndarray:
         j, out = s.joints, np.full(s.nq, -1)
         adds = (j.coordinates > 0) & (j.kind != BALL) & (j.kind != FREE) & (j.coordinates == j.axes)
         for q_at, v_at, n in zip(j.q_at[adds], j.v_at[adds], j.axes[adds], strict=True):
             out[q_at : q_at + n] = np.arange(v_at, v_at + n)
-        s.cached["own speeds"] = out
-    found: np.ndarray = s.cached["own speeds"]
-    return found
+        return out
+
+    return s.once("own speeds", make)
 
 
 def angles(s: Structure) -> np.ndarray:
     """(nv,): which speeds are those of rotations; of the user's own joints none is known to be."""
-    if "angles" not in s.cached:
+
+    def make() -> np.ndarray:
         j, out = s.joints, np.zeros(s.nv, dtype=bool)
         for kind, first, last in ((TURN, 0, 1), (SCREW, 0, 1), (BALL, 0, 3), (FREE, 3, 6)):
             for at in j.v_at[(j.kind == kind) & (j.coordinates > 0)].tolist():
                 out[at + first : at + last] = True
-        s.cached["angles"] = out
-    found: np.ndarray = s.cached["angles"]
-    return found
+        return out
+
+    return s.once("angles", make)
 
 
 def coordinate_rows(model: Model, q: np.ndarray, which: Sequence[int], t: float) -> np.ndarray:

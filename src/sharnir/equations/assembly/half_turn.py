@@ -42,11 +42,7 @@ def turned_rows(model: Model, table: ConstraintTable, q: np.ndarray, t: float, p
 
 
 def _senses(model: Model, table: ConstraintTable) -> _Senses:
-    s = model.structure
-    if "senses" not in s.cached:
-        s.cached["senses"] = _Senses(model, table)
-    found: _Senses = s.cached["senses"]
-    return found
+    return model.structure.once("senses", lambda: _Senses(model, table))
 
 
 class _Senses:

@@ -11,7 +11,7 @@ Rows = Any
 RANK = 1e-14
 """Eigenvalues of JJᵀ below this, relative to the largest, belong to rows that depend on others."""
 SPARSE_DAMPING = 1e-12
-"""What takes the place of that in a sparse matrix, relative to the mean of the diagonal."""
+"""Damping of a sparse matrix in its place, relative to the mean of the diagonal."""
 DENSE = 150
 """Rows up to which JJᵀ is factorized as a dense matrix."""
 REFINEMENTS = 4

@@ -1,70 +1,38 @@
-"""Closing the loops from one guess: a damped Newton method in the coordinates that may move.
+"""Closing the loops from one guess: a damped Newton method in the coordinates that may move, with steps of least length.
 
-Levenberg–Marquardt with steps of least length. Undamped near a solution, it converges fast; damped where a step does not keep
-what it promises, it descends to a position where |g| is least, and never stops at one where only J is singular.
+It ends in a closed position, or where |g| is least, and never stops at a position where only J is singular.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from ...errors import AssemblyError, SingularError
 from ...model.model import Model
 from ..motion.retraction import retract
-from ..rows.constraint_table import ConstraintTable, Numbers
+from ..rows.constraint_table import ConstraintTable
 from ..rows.one_constraint import ConstraintRow
+from .damped_newton import Step, damped_newton
 from .fixed_coordinates import coordinate_rows
 from .half_turn import turned_joint
 from .least_motion import Rows, least_motion, of_speeds, stacked
 
 TOLERANCE = 1e-11
-"""Of the residuals, relative to the sizes of their terms; what can be is brought down to rounding."""
+"""Residuals of a closed position, relative to the sizes of their terms; most are brought down to rounding."""
 ROUNDING = 2.0 * float(np.finfo(float).eps)
 MAX_ITERATIONS = 100
-FIRST_DAMPING, LAST_DAMPING = 1e-3, 1e9
 STATIONARY = 1e-9
 """|Jᵀg| relative to |J| |g|: no small motion brings the mechanism nearer to a closed position."""
 NEARLY = 1e-3
 """Relative residuals below which sizes are found anew: that takes as long as an iteration."""
 PATIENCE, SLOW = 10, 0.98
 """Iterations in which the sum of squares must fall to this share of itself for the search to go on."""
-STRAIGHT = 0.25
-"""The share of the expected gain above which a step needs no damping."""
 MOTION = 0.5
 """The largest motion of a step, rad; of metres as many as the mechanism is open by."""
-
-
-class AtParameters:
-    """A table of constraints with the parameters of the model at some values."""
-
-    def __init__(self, table: ConstraintTable, parameters: Numbers) -> None:
-        table.check_conditions(parameters)
-        self.rows, self.undefined, self.n_holonomic, self.scale = table.rows, table.undefined, table.n_holonomic, table.scale
-        self.table, self.parameters = table, parameters
-
-    def evaluate(self, q: np.ndarray, v: np.ndarray, t: float) -> dict[str, np.ndarray]:
-        return self.table.evaluate(q, v, t, self.parameters)
-
-    def finite(self, q: np.ndarray, v: np.ndarray, t: float) -> dict[str, np.ndarray]:
-        return self.table.finite(q, v, t, self.parameters)
-
-
-Table = AtParameters | ConstraintTable
-"""With the parameters it was made for, or with those of the model."""
-
-
-def rows_at(table: Table, q: np.ndarray, v: np.ndarray, t: float, check: bool = False) -> dict[str, Any]:
-    """g, rate, J, gamma in one state; J is sparse where it is large. `check`: what is not defined there is an error."""
-    whole, parameters = _parts(table)
-    return whole.finite(q, v, t, parameters, sparse=True) if check else whole.evaluate_either(q, v, t, parameters)
-
-
-def _parts(table: Table) -> tuple[ConstraintTable, Numbers]:
-    return (table.table, table.parameters) if isinstance(table, AtParameters) else (table, ())
 
 
 @dataclass(frozen=True)
@@ -79,6 +47,15 @@ class Closing:
     """The joint that is closed at half a turn from where it belongs: its rows vanish there too."""
 
 
+class _Iterate(NamedTuple):
+    """A position, its residuals with their Jacobian, and the sum of their squares."""
+
+    q: np.ndarray
+    g: np.ndarray
+    J: Rows
+    cost: float
+
+
 class Closure:
     """The rows of position at one time as a system of equations in the speeds in `free` (nv,).
 
@@ -86,7 +63,13 @@ class Closure:
     """
 
     def __init__(
-        self, model: Model, table: Table, t: float, free: np.ndarray, held: Sequence[int] = (), values: np.ndarray | None = None
+        self,
+        model: Model,
+        table: ConstraintTable,
+        t: float,
+        free: np.ndarray,
+        held: Sequence[int] = (),
+        values: np.ndarray | None = None,
     ) -> None:
         self.model, self.table, self.t, self.free = model, table, t, free
         self.held, self.values = list(held), values
@@ -94,7 +77,7 @@ class Closure:
 
     def at(self, q: np.ndarray, check: bool = False) -> tuple[np.ndarray, Rows]:
         """g and J. `check`: what is not defined there is an error."""
-        now = rows_at(self.table, q, self._at_rest, self.t, check)
+        now = (self.table.finite if check else self.table.evaluate)(q, self._at_rest, self.t, sparse=True)
         g = now["g"]
         J: Rows = now["J"][: len(g)]
         if self.held:
@@ -109,79 +92,67 @@ class Closure:
 
         enough   residuals, relative to the sizes of their terms, below which nothing more is done
         """
-        q = retract(self.model, q, self._at_rest, self.t)
-        g, J = self.at(q, check=True)
-        damping, cost = 0.0, float(g @ g)
-        before, gap, size = np.inf, np.inf, np.ones(len(g))
-        for k in range(iterations if np.isfinite(cost) else 0):
-            if k % PATIENCE == 0:
-                if cost > SLOW * before:
-                    break
-                before = cost
-            size = self.table.scale.of_rows(q, J) if gap < NEARLY or not k else size
-            gap = _gap(g / size)
+        start = self._iterate(retract(self.model, q, self._at_rest, self.t), check=True)
+        before, gap, size = np.inf, np.inf, np.ones(len(start.g))
+        tried = 0
+
+        def step(now: _Iterate, damping: float, gain: float) -> Step | None:
+            nonlocal before, gap, size, tried
+            if tried % PATIENCE == 0:
+                if now.cost > SLOW * before:
+                    return None
+                before = now.cost
+            size = self.table.scale.of_rows(now.q, now.J) if gap < NEARLY or not tried else size
+            gap, tried = _gap(now.g / size), tried + 1
             if gap <= enough:
-                break
-            step = least_motion(J, g, damping)
-            step *= min(1.0, MOTION * max(1.0, _gap(g)) / max(float(np.abs(step).max(initial=0.0)), 1e-300))
-            expected = cost - float(((g + J @ step) ** 2).sum())
-            if expected <= 0.0 or (damping and gap > TOLERANCE and _is_stationary(g, J)):
-                break
-            trial = retract(self.model, q, step, self.t)
-            g1, J1 = self.at(trial)
-            cost1 = float(g1 @ g1)
-            if gap <= TOLERANCE and not cost1 < 0.9 * cost:  # down to rounding
-                q, g = (trial, g1) if cost1 < cost else (q, g)
-                break
-            gain = (cost - cost1) / expected
-            if gain > 1e-3 and np.isfinite(gain):
-                q, g, J, cost = trial, g1, J1, cost1
-                damping = (0.1 * damping if damping > 1e-8 else 0.0) if gain > STRAIGHT else max(2.0 * damping, FIRST_DAMPING)
-            elif damping > LAST_DAMPING:
-                break
-            else:
-                damping = max(8.0 * damping, FIRST_DAMPING)
+                return None
+            motion = least_motion(now.J, now.g, damping)
+            motion *= min(1.0, MOTION * max(1.0, _gap(now.g)) / max(float(np.abs(motion).max(initial=0.0)), 1e-300))
+            promised = now.cost - float(((now.g + now.J @ motion) ** 2).sum())
+            if promised <= 0.0 or (damping and gap > TOLERANCE and _is_stationary(now.g, now.J)):
+                return None
+            return Step(motion, promised, 0.9 if gap <= TOLERANCE else None)  # down to rounding
+
+        def moved(now: _Iterate, motion: np.ndarray) -> _Iterate:
+            return self._iterate(retract(self.model, now.q, motion, self.t))
+
+        q, g, J, _ = damped_newton(start, step, moved, iterations if np.isfinite(start.cost) else 0)
         closed = _gap(g / self.table.scale.of_rows(q, J)) <= max(TOLERANCE, enough)
-        whole, parameters = _parts(self.table)
-        turned = turned_joint(self.model, whole, q, self.t, parameters) if closed else ""
+        turned = turned_joint(self.model, self.table, q, self.t, self.table.parameters) if closed else ""
         return Closing(q, g, closed and not turned, turned)
 
+    def _iterate(self, q: np.ndarray, check: bool = False) -> _Iterate:
+        g, J = self.at(q, check)
+        return _Iterate(q, g, J, float(g @ g))
+
     def close_if_defined(self, q: np.ndarray, iterations: int = MAX_ITERATIONS, enough: float = ROUNDING) -> Closing | None:
-        """The same from a start that nobody asked for: None where a row is not defined there."""
+        """`close` from a start of our own choice: None where a row is not defined there."""
         try:
             return self.close(q, iterations, enough)
-        except SingularError:
+        except (SingularError, np.linalg.LinAlgError):
             return None
 
-
-def assembled_positions(
-    model: Model, table: Table, q: np.ndarray, t: float, free: np.ndarray, iterations: int = MAX_ITERATIONS
-) -> np.ndarray:
-    """The closed position that q leads to, only speeds in `free` (nv,) being moved; an AssemblyError after so many iterations."""
-    found = Closure(model, table, t, free).close(q, iterations)
-    if not found.closed:
-        raise not_closed(model, table, found)
-    return found.q
+    def closed(self, q: np.ndarray, iterations: int = MAX_ITERATIONS, enough: float = ROUNDING) -> np.ndarray | None:
+        """The closed position that q leads to; None where there is none, or a row is not defined at q."""
+        found = self.close_if_defined(q, iterations, enough)
+        return found.q if found is not None and found.closed else None
 
 
 REMEDY = "check lengths and places of joints, give coordinates nearer to a closed position, or leave more joints free"
 
 
-def not_closed(model: Model, table: Table, found: Closing, remedy: str = REMEDY) -> AssemblyError:
+def not_closed(model: Model, table: ConstraintTable, found: Closing, remedy: str = REMEDY) -> AssemblyError:
     if found.turned:
         return AssemblyError(
             f"the mechanism cannot be assembled: joint {found.turned!r} closes only at half a turn from where it "
             f"belongs; {remedy}"
         )
-    worst = int(np.argmax(np.abs(found.g[: len(table.rows)])))
-    row = table.rows[worst]
-    return AssemblyError(
-        f"the mechanism cannot be assembled: {row} stays violated by {off_by(model, row, found.g[worst])}; {remedy}"
-    )
+    row, g = table.worst(found.g)
+    return AssemblyError(f"the mechanism cannot be assembled: {row} stays violated by {off_by(model, row, g)}; {remedy}")
 
 
 def off_by(model: Model, row: ConstraintRow, residual: float) -> str:
-    """What a row of position is off by, in words: of a `Distance`, whose residual is another function, the distance."""
+    """The violation of a row of position, in words: for a `Distance`, whose residual is another function, the distance."""
     constraint = next((x for name, x in model.constraints.items() if row.owner == f"constraint {name!r}"), None)
     amount = constraint.true_amount(row.what) if constraint is not None else None
     return row.amount(residual if amount is None else amount(residual), 0)

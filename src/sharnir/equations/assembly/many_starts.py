@@ -20,19 +20,20 @@ from ..rows.constraint_table import ConstraintTable
 from .consistent_speeds import ACCELERATIONS_MET, SPEEDS_MET
 from .consistent_speeds import RANK as RANK_OF_SPEEDS
 from .continuation import distance
+from .damped_newton import STRAIGHT
 from .fixed_coordinates import Held, undeformed
 from .half_turn import turned_rows
 from .least_motion import RANK
-from .loop_closure import MOTION, ROUNDING, STRAIGHT, TOLERANCE, AtParameters
+from .loop_closure import MOTION, ROUNDING, TOLERANCE
 from .search import FAR, OTHER_SIDE, UNWOUND, other_side, unwound_rows
 from .start import MOVED, NEARLY_CLOSED, Asked, closed_start, guided, is_moved, start_at
 
 STEPS = 25
-"""Of Newton's method."""
+"""Limit on the steps of Newton's method."""
 STARTS = "starts"
 """Title of the progress of what is assembled one by one: who listens to it may end it."""
 UNCLEAR = 1e-15, 1e-11
-"""Between these, relative to the largest, eigenvalues of JJᵀ may be zero but for rounding, or not."""
+"""Eigenvalues of JJᵀ between these, relative to the largest, may be zero but for rounding, or not."""
 
 
 class Assembled(NamedTuple):
@@ -53,8 +54,8 @@ def assembled_starts(
     asked: Asked,
     every: bool = True,
 ) -> Assembled:
-    """From what was asked for, q (B, nq) and v (B, nv), all in the same way, with values of all parameters (B, P). Unless `every`
-    reason is wanted, the first one is enough: each takes long to find."""
+    """Starts from what was asked for, q (B, nq) and v (B, nv), all in the same way, with values of all parameters (B, P).
+    Unless `every` reason is wanted, the first one is enough: each takes long to find."""
     table.compile()
     found_q, found_v, ok, refused = q.copy(), v.copy(), np.zeros(len(q), dtype=bool), dict[int, SharnirError]()
     if table.may_compile and not table.on_bodies.has_conditions:
@@ -71,7 +72,7 @@ def assembled_starts(
         if k not in refused:
             try:
                 check_state(model, q[k], v[k], t)
-                start = start_at(model, q[k], v[k], t, AtParameters(table, parameters[k]), asked)
+                start = start_at(model, q[k], v[k], t, table.at(parameters[k]), asked)
                 found_q[k], found_v[k] = start.q, start.v
             except SharnirError as error:
                 refused[k] = error
@@ -83,12 +84,9 @@ class _Starts:
         self.model, self.table, self.t, self.parameters = model, table, t, parameters
 
     def _rows(self, q: np.ndarray, v: np.ndarray | None, at: np.ndarray) -> dict[str, np.ndarray]:
-        """Of the starts numbered `at`."""
+        """Rows of the starts numbered `at`."""
         speeds = np.zeros((len(q), self.model.nv)) if v is None else v
-        return self.table.evaluate_many(q, speeds, np.full(len(q), self.t), self.parameters[at])
-
-    def _at(self, k: int) -> AtParameters:
-        return AtParameters(self.table, self.parameters[k])
+        return self.table.evaluate(q, speeds, np.full(len(q), self.t), self.parameters[at])
 
     # --- positions ------------------------------------------------------------------------------------------------------------
     def positions(self, given: np.ndarray, asked: Asked, every: bool) -> tuple[np.ndarray, np.ndarray, dict[int, SharnirError]]:
@@ -98,7 +96,7 @@ class _Starts:
         which, held, is_fixed, refused = which.ravel(), asked.held(self.model), asked.fixed is not None, dict[int, SharnirError]()
         starts = given[first]
         if asked.fixed and asked.coordinates:
-            starts = np.array([guided(self.model, self._at(k), given[k], self.t, asked) for k in first])
+            starts = np.array([guided(self.model, self.table.at(self.parameters[k]), given[k], self.t, asked) for k in first])
         q, ok = starts.copy(), np.zeros(len(first), dtype=bool)
         if not (held.rows or held.whole or layout(self.model.structure).constrained):
             some = _Starts(self.model, self.table, self.t, self.parameters[first])
@@ -109,7 +107,10 @@ class _Starts:
         for k in sorted(np.flatnonzero(~ok & defined).tolist(), key=lambda k: int(first[k])):
             bar.update(int(first[k]))
             try:
-                q[k], ok[k] = closed_start(self.model, self._at(first[k]), starts[k], self.t, held, is_fixed), True
+                q[k], ok[k] = (
+                    closed_start(self.model, self.table.at(self.parameters[first[k]]), starts[k], self.t, held, is_fixed),
+                    True,
+                )
             except (AssemblyError, SingularError) as error:
                 refused |= dict.fromkeys(np.flatnonzero(which == k).tolist(), error)
                 if not every:
@@ -118,8 +119,8 @@ class _Starts:
         return q, ok & ~is_moved(self.model, given, q) if asked.whole_q else ok, refused
 
     def straight(self, asked: np.ndarray, held: Held, nearly: bool) -> tuple[np.ndarray, np.ndarray]:
-        """By Newton's method, where it leads to what the search of search.py would find. `nearly`: positions that close but for
-        rounding stay where they are."""
+        """Positions by Newton's method, where it leads to what search.py would find. `nearly`: positions that close but
+        for rounding stay where they are."""
         free, every = ~held.speeds, np.arange(len(asked))
         guess = moved_rows(self.model, asked, np.zeros((1, self.model.nv)), self.t)
         q, ok = self._closed(guess, free, every)
@@ -199,7 +200,7 @@ class _Starts:
         return v, ok & (_gap((v - given) / self.table.scale.of_speeds(q, v)) <= MOVED) if asked.whole_v else ok
 
     def _speeds(self, q: np.ndarray, asked: np.ndarray, held: Held) -> tuple[np.ndarray, np.ndarray]:
-        """With accelerations that meet them too."""
+        """Speeds with which accelerations can meet the constraints too; and where there are such."""
         every = np.arange(len(q))
         now = self._rows(q, asked, every)
         v = asked + np.where(held.speeds, 0.0, _least_change(now["J"] * ~held.speeds, now["rate"]))

@@ -1,4 +1,4 @@
-"""How many freedoms a mechanism really has, and which of its constraints are redundant."""
+"""Mobility: the true degrees of freedom of a mechanism, and its redundant constraints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...model.model import Model
 from ...model.states import check_state
 from ..rows.constraint_table import ConstraintTable, table_of
 from .fixed_coordinates import held_coordinates
-from .loop_closure import AtParameters, Closure
+from .loop_closure import Closure
 
 # --- the rank of a sparse matrix, row by row: Givens' rotations on columns in an order of small bandwidth
 NEGLIGIBLE = 0.1
@@ -64,7 +64,7 @@ def _rotated_in(triangle: dict[int, np.ndarray], row: np.ndarray, first: int, to
 
 # --- mobility
 ZERO = 1e-8
-"""Of a row, relative to its own length, after elimination of the others: a dependent row."""
+"""Length of a dependent row after elimination of the others, relative to its own."""
 AWAY, TRIED = (0.3, 0.1, 0.03, 0.01), 3
 """How far one coordinate is moved from a position that may be special, less where loops do not close, and how many are tried."""
 
@@ -75,7 +75,7 @@ def mobility(model: Model, q: ArrayLike | None = None, t: float = 0.0, parameter
     table, values = table_of(model), tuple(model.parameter_values(parameters).values())
     given, _, t = check_state(model, q, None, t)
     found: Mobility | None = None
-    for position, at in _positions(model, AtParameters(table, values), given, t) if q is None else [("", given)]:
+    for position, at in _positions(model, table.at(values), given, t) if q is None else [("", given)]:
         now = _mobility(model, table, at, t, values, position)
         if found is None or now.freedoms < found.freedoms:
             found = now
@@ -85,7 +85,7 @@ def mobility(model: Model, q: ArrayLike | None = None, t: float = 0.0, parameter
     return found
 
 
-def _positions(model: Model, table: AtParameters, neutral: np.ndarray, t: float) -> Iterator[tuple[str, np.ndarray]]:
+def _positions(model: Model, table: ConstraintTable, neutral: np.ndarray, t: float) -> Iterator[tuple[str, np.ndarray]]:
     """Closed positions to judge at, and how each is called: the nearest to the neutral one, which may be one where everything
     lies on top of each other, and some with one coordinate moved away from there."""
     free = np.ones(model.nv, dtype=bool)
@@ -101,9 +101,9 @@ def _positions(model: Model, table: AtParameters, neutral: np.ndarray, t: float)
         for away in AWAY:
             guess = neutral.copy()
             guess[model.q_slice(joint)] += away
-            found = closure.close_if_defined(guess)
-            if found is not None and found.closed:
-                yield f"the closed position with joint {joint!r} moved by {away:g}", found.q
+            found = closure.closed(guess)
+            if found is not None:
+                yield f"the closed position with joint {joint!r} moved by {away:g}", found
                 break
 
 

@@ -12,7 +12,7 @@ from ..rows.evaluation import with_bodies
 
 
 def range_left(structure: Structure, q: Sequence[float], v: Sequence[float], t: float, parameters: Sequence[float]) -> str:
-    """In words, of the forces, drives and custom joints of the model; an empty text where no table is left."""
+    """The table of a force, drive or custom joint that is left, in words; empty where there is none."""
     values = {"q": list(q), "v": list(v), "t": [t], **({"parameter": list(parameters)} if len(parameters) else {})}
     with ranges_left() as seen, np.errstate(all="ignore"):
         structure.user_functions(values["q"], values["v"], t, values.get("parameter"))

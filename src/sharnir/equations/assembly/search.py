@@ -16,24 +16,25 @@ from ...kernels.joint_stage import TURN
 from ...model.model import Model
 from ...model.pose import Pose, Rotation
 from ..motion.retraction import retract
+from ..rows.constraint_table import ConstraintTable
 from .continuation import Drive, distance, turned_alike
 from .fixed_coordinates import Held, angles, own_speeds, undeformed
-from .loop_closure import TOLERANCE, Closing, Closure, Table, not_closed
+from .loop_closure import TOLERANCE, Closing, Closure, not_closed
 
 RINGS = ((0.05, 2), (0.3, 4), (1.0, 6), (math.pi, 8))
 """Distances of other starts, rad, and how many of each; all of a ring are tried, and the nearest solution is taken."""
 HELD = 1e-9
-"""By how much a joint that is held as a whole may be off its own constraints, relative to its coordinates."""
+"""Distance by which a joint that is held as a whole may be off its own constraints, relative to its coordinates."""
 FAR = 1.0
 """Distance of another branch: held coordinates are driven to their values from so far away too, and where a position is found
 there, the other side of the guess is tried."""
 OTHER_SIDE = (0.5,)
 """Starts there, in parts of the way from the guess to the position found."""
 UNWOUND = 1e-9
-"""How far a position may move that is closed again after whole turns."""
+"""Distance a position may move when it is closed again after whole turns."""
 
 
-def closed_position(model: Model, table: Table, guess: np.ndarray, t: float, held: Held) -> np.ndarray:
+def closed_position(model: Model, table: ConstraintTable, guess: np.ndarray, t: float, held: Held) -> np.ndarray:
     """The nearest closed position that is found; with flexible bodies as they are deformed, where there is such a one."""
     if (stiff := undeformed(model, held)) is not None:
         try:
@@ -44,7 +45,7 @@ def closed_position(model: Model, table: Table, guess: np.ndarray, t: float, hel
 
 
 class _Search:
-    def __init__(self, model: Model, table: Table, guess: np.ndarray, t: float, held: Held) -> None:
+    def __init__(self, model: Model, table: ConstraintTable, guess: np.ndarray, t: float, held: Held) -> None:
         self.model, self.table, self.t, self.held = model, table, t, held
         self.guess = retract(model, guess, np.zeros(model.nv), t)
         self.asked = guess
@@ -75,17 +76,17 @@ class _Search:
         raise self._refusal(least)
 
     def _nearer(self, q: np.ndarray) -> np.ndarray:
-        """Of a closed position that is far from the guess, and the one on the other side of the guess, the nearer."""
+        """The nearer of a closed position that is far from the guess and the one on the other side of the guess."""
         if self._distance(q) < FAR:
             return q
         for share in OTHER_SIDE:
-            found = self.closure.close_if_defined(other_side(self.model, q, self.guess, self.asked, self.held, share))
-            if found is not None and found.closed:
-                q = min(q, self._unwound(found.q), key=self._distance)
+            found = self.closure.closed(other_side(self.model, q, self.guess, self.asked, self.held, share))
+            if found is not None:
+                q = min(q, self._unwound(found), key=self._distance)
         return q
 
     def _check_held(self) -> None:
-        """What is held as a whole is as it was asked for: joints given by constraints are put onto them."""
+        """Refuse joints held as a whole that are off their own constraints."""
         whole = list(self.held.whole)
         off = np.abs(turned_alike(self.model, self.asked, self.guess) - self.guess)[whole]
         if off.size and off.max() > HELD * max(1.0, float(np.abs(self.asked[whole]).max())):
@@ -116,11 +117,11 @@ class _Search:
 
     # --- driving what is held to its values ---------------------------------------------------------------------------------
     def _driven(self, start: np.ndarray) -> np.ndarray | None:
-        """From the position that closes with only whole joints of quaternions held."""
+        """The search from the position that closes with only whole joints of quaternions held."""
         if not self.held.coordinates:
             return None
-        found = self.loose.close_if_defined(start)
-        return self._to_values(self._unwound(found.q)) if found is not None and found.closed else None
+        found = self.loose.closed(start)
+        return None if found is None else self._to_values(self._unwound(found))
 
     def _to_values(self, q: np.ndarray) -> np.ndarray | None:
         """One held coordinate after the other. Where one does not get there, its range is remembered."""
@@ -149,7 +150,7 @@ class _Search:
         return found.q if found.closed and distance(self.model, out, found.q) < UNWOUND else q
 
     def _checked(self, q: np.ndarray) -> np.ndarray:
-        """With held coordinates to the last digit; everything met."""
+        """The position with held coordinates exact to the last digit, everything checked."""
         rows = list(self.held.rows)
         if rows:
             q = np.array(q)
@@ -165,7 +166,7 @@ class _Search:
         )
 
     def _possible(self) -> str:
-        """In words: what the held coordinate can be that did not get where it should."""
+        """A sentence: the range of the held coordinate that did not get where it should."""
         k, before = self.ranges[0][:2]
         names, asked, own = self.model.q_names, float(self.asked[k]), own_speeds(self.model.structure)[k]
         ranges = [(low, high) for i, others, low, high in self.ranges if (i, others) == (k, before)]

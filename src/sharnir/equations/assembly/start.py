@@ -23,7 +23,7 @@ from ..rows.scale import Scale
 from .consistent_speeds import Start, assembled_speeds, check_accelerations, nearest_speeds
 from .continuation import turned_alike
 from .fixed_coordinates import Held, held_coordinates, held_speeds, undeformed
-from .loop_closure import AtParameters, Closure, off_by
+from .loop_closure import Closure, off_by
 from .search import closed_position
 
 MOVED = 1e-6
@@ -72,7 +72,7 @@ class StartState:
 
     @property
     def words(self) -> str:
-        """In a sentence; empty where the motion starts as it was asked to."""
+        """A sentence on what was held and moved; empty where the motion starts as it was asked to."""
         parts = [f"{' and '.join(map(repr, self.held)) if len(self.held) < 3 else f'{len(self.held)} coordinates'} held"] * bool(
             self.held and (self.moved or self.moved_speeds)
         )
@@ -155,7 +155,7 @@ def assemble(
     asked = Asked.by(q0, v0, fixed)
     if fixed is None:
         asked = Asked(asked.coordinates or [], asked.speeds or [])
-    start = start_at(model, q, v, t, AtParameters(table_of(model), tuple(model.parameter_values(parameters).values())), asked)
+    start = start_at(model, q, v, t, table_of(model).at(tuple(model.parameter_values(parameters).values())), asked)
     return start.q, start.v
 
 
@@ -170,10 +170,12 @@ def assemble_start(
 ) -> StartState:
     """The start of a motion. An AssemblyError where what was asked for cannot be held."""
     q, v, t = check_state(model, q0, v0, t)
-    return start_at(model, q, v, t, AtParameters(constraints, parameters), Asked.by(q0, v0, fixed))
+    return start_at(model, q, v, t, constraints.at(parameters), Asked.by(q0, v0, fixed))
 
 
-def start_at(model: Model, asked_q: np.ndarray, asked_v: np.ndarray, t: float, table: AtParameters, asked: Asked) -> StartState:
+def start_at(
+    model: Model, asked_q: np.ndarray, asked_v: np.ndarray, t: float, table: ConstraintTable, asked: Asked
+) -> StartState:
     """The same from arrays."""
     held, named_v = asked.held(model), asked.held_speeds(model)
     q = closed_start(model, table, guided(model, table, asked_q, t, asked), t, held, asked.fixed is not None)
@@ -183,25 +185,23 @@ def start_at(model: Model, asked_q: np.ndarray, asked_v: np.ndarray, t: float, t
     kept = held.speeds & bool(same[0].all()), named_v.speeds & bool(same[1].all())
     start = StartState(model, asked_q, asked_v, q, v, held.names, kept)
     if asked.whole_q and start.moved:
-        gap = table.evaluate(asked_q, asked_v, t)["g"]
-        row = table.rows[worst := int(np.argmax(np.abs(gap)))]
+        row, gap = table.worst(table.evaluate(asked_q, asked_v, t)["g"])
         raise AssemblyError(
-            f"q0 does not close the loops: {row} is off by {off_by(model, row, gap[worst])}; the nearest closed position found "
+            f"q0 does not close the loops: {row} is off by {off_by(model, row, gap)}; the nearest closed position found "
             f"has {in_words(start.moved)}. Name what must stay, fixed=[joints], or take all of "
             "q0 as a guess, nearest=True"
         )
     if asked.whole_v and start.moved_speeds:
-        rate = table.evaluate(q, asked_v, t)["rate"]
-        row = table.rows[worst := int(np.argmax(np.abs(rate)))]
+        row, rate = table.worst(table.evaluate(q, asked_v, t)["rate"])
         raise AssemblyError(
-            f"v0 does not meet the constraints: {row} changes by {row.amount(rate[worst], 1)}; the nearest speeds that do "
+            f"v0 does not meet the constraints: {row} changes by {row.amount(rate, 1)}; the nearest speeds that do "
             f"have {in_words(start.moved_speeds)}. Name what must stay, fixed=[joints], or take all of "
             "it as a guess, nearest=True"
         )
     return start
 
 
-def guided(model: Model, table: AtParameters, q: np.ndarray, t: float, asked: Asked) -> np.ndarray:
+def guided(model: Model, table: ConstraintTable, q: np.ndarray, t: float, asked: Asked) -> np.ndarray:
     """The guess q moved as near to closing as it comes with all that is named where it is, beside `fixed` too: so a guess by name
     chooses the branch, and is not one of many coordinates."""
     if not asked.fixed or not asked.coordinates:
@@ -212,7 +212,7 @@ def guided(model: Model, table: AtParameters, q: np.ndarray, t: float, asked: As
     return q if end is None else np.where(np.isin(np.arange(model.nq), [*named.rows, *named.whole]), q, end.q)
 
 
-def closed_start(model: Model, table: AtParameters, asked: np.ndarray, t: float, held: Held, is_fixed: bool) -> np.ndarray:
+def closed_start(model: Model, table: ConstraintTable, asked: np.ndarray, t: float, held: Held, is_fixed: bool) -> np.ndarray:
     """The position a motion starts from; `is_fixed`: what is held was said by `fixed`."""
     if not is_fixed and (q := _nearly_closed(model, table, asked, t, held)) is not None:
         return q
@@ -227,8 +227,8 @@ def closed_start(model: Model, table: AtParameters, asked: np.ndarray, t: float,
         ) from None
 
 
-def _nearly_closed(model: Model, table: AtParameters, asked: np.ndarray, t: float, held: Held) -> np.ndarray | None:
-    """Of a position that closes but for rounding, or for the digits of a file: the nearest that does; else None.
+def _nearly_closed(model: Model, table: ConstraintTable, asked: np.ndarray, t: float, held: Held) -> np.ndarray | None:
+    """The closed position next to one that closes but for rounding, or for the digits of a file; else None.
 
     Where as many coordinates are named as this one names, none of them could give way otherwise."""
     free = ~(undeformed(model, held) or held).speeds
@@ -241,7 +241,7 @@ def _nearly_closed(model: Model, table: AtParameters, asked: np.ndarray, t: floa
     return near.q if near.closed and not is_moved(model, asked, near.q) else None
 
 
-def _nearly_met(model: Model, table: AtParameters, q: np.ndarray, asked: np.ndarray, t: float, held: Held) -> np.ndarray:
+def _nearly_met(model: Model, table: ConstraintTable, q: np.ndarray, asked: np.ndarray, t: float, held: Held) -> np.ndarray:
     try:
         return assembled_speeds(model, table, q, asked, t, held)
     except AssemblyError:

@@ -31,7 +31,7 @@ class Passage(NamedTuple):
     tau: Array["nt"]  # of all states, or one row for all
     parameter: Array["np"]
     pivots: Array["ni"]  # inverse pivots of all states
-    usual: Array["m"]  # pivots that are usual; 0 for rows that depend on those before them everywhere
+    typical: Array["m"]  # typical pivots; 0 for rows that depend on those before them everywhere
     kept: Array["nx"]
     held: Array["nx"]
     start: Array["nx"]

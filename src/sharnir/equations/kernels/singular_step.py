@@ -1,9 +1,9 @@
 """Through singular positions, in the dialect: the derivative and what follows a step, guarded by how near a state is to one.
 
-Every evaluation leaves the inverse pivots of S = J M^-1 J'. The largest, each relative to what is usual for its row, says how
+Every evaluation leaves the inverse pivots of S = J M^-1 J'. The largest, each relative to the typical one of its row, says how
 near the state is to a singular position: s = 1/sigma^2.  docs/theory/loops.md
 
-    s < FAR             as ever: `plain`
+    s < FAR             unchanged: `plain`
     FAR ... NEAR        the state is moved onto the constraints before its derivative is computed, smoothly more
     NEAR ... INSIDE     all the way
     INSIDE and above    all of it in double-double arithmetic, the end of a step included
@@ -53,10 +53,10 @@ FAR, NEAR, INSIDE, SINGULAR, DEGENERATE = 25.0, 100.0, 1e3, 1e7, 1e16
 
 def nearness(p, k):
     """s of state k, by the last evaluation."""
-    m = p.usual.shape[0]
+    m = p.typical.shape[0]
     most = 0.0
     for i in range(m):
-        most = max(most, p.usual[i] * p.pivots[(k * m + i) * p.layout[STEP]])
+        most = max(most, p.typical[i] * p.pivots[(k * m + i) * p.layout[STEP]])
     return most
 
 
@@ -92,7 +92,7 @@ def derive_near(p, k):
         if not (s < SINGULAR and derive_exactly(p, 1.0 / sqrt(s))) and not interpolate(p, k):
             p.tally[FAILED] += 1.0
             p.tally[FAILED_T] = p.T[0]
-            return  # as ever
+            return  # nothing changes
     else:
         perform(p, PROJECT)
         blend(p, k, (1.0 / FAR - 1.0 / s) / (1.0 / FAR - 1.0 / NEAR))
@@ -107,16 +107,16 @@ def note(p, k, s):
         p.tally[NOW] = 1.0
         if p.tally[PASSAGES] == 1.0:
             p.tally[FIRST_T] = p.T[0]
-            m = p.usual.shape[0]
+            m = p.typical.shape[0]
             for i in range(m):
-                if p.usual[i] * p.pivots[(k * m + i) * p.layout[STEP]] >= s:
+                if p.typical[i] * p.pivots[(k * m + i) * p.layout[STEP]] >= s:
                     p.tally[FIRST_ROW] = i
     p.tally[NEAREST] = max(p.tally[NEAREST], s)
 
 
 # --- after a step ---------------------------------------------------------------------------------------------------------------
 def settle(p):
-    """What follows a step; where a state ends near a singular position, its projection, inside in double-double."""
+    """The work after a step; where a state ends near a singular position, its projection in double-double."""
     p.tally[SETTLED] = max(p.tally[SETTLED], p.layout[DIRECTION] * p.T[0])
     if not anything_near(p):  # the last evaluation of a step is at its end, or little before
         p.tally[NOW] = 0.0
@@ -170,10 +170,10 @@ def jacobian(p):
 
 
 # --- how near to a singular position runs side by side have come, in the dialect: for every lane at once
-class Usual(NamedTuple):
+class TypicalPivots(NamedTuple):
     """The same for all lanes."""
 
-    usual: Array["m"]  # pivots of a usual position; 0 of rows that do not count
+    typical: Array["m"]  # typical pivots; 0 of rows that do not count
 
 
 class Approach(NamedTuple):
@@ -183,5 +183,5 @@ class Approach(NamedTuple):
 
 def approach(u, a):
     """After an evaluation."""
-    for i in range(u.usual.shape[0]):
-        a.near[0] = max(a.near[0], u.usual[i] * a.pivots[i] / FAR)
+    for i in range(u.typical.shape[0]):
+        a.near[0] = max(a.near[0], u.typical[i] * a.pivots[i] / FAR)

@@ -57,7 +57,7 @@ class StabilisationTerms(NamedTuple):
 
 
 class Responses(NamedTuple):
-    """What accelerations and multipliers of many states answer to any right-hand side."""
+    """Responses of accelerations and multipliers of many states to any right-hand side."""
 
     share: Array[1]  # e
     M: Array["ns", "n", "n"]  # becomes its factors

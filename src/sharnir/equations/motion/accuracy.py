@@ -1,4 +1,4 @@
-"""What every method may lose to rounding on one model, with its constraints: where masses differ much, or loops are soft.
+"""Error of every method by rounding on one model, with its constraints: masses that differ much, soft loops.
 
 Estimated in positions with no special symmetry, assembled or not.
 See docs/theory/conditioning.md.

@@ -13,25 +13,27 @@ from ..rows.flat_motion import GenericMotion, parameters_near
 SCALES = (1.0, 1.0, 1e3)
 """Sizes of generic motions: beside the small numbers a high power is seen in the large ones, and the reverse."""
 DECIDED = tuple(np.geomspace(0.1, 10.0, 32).tolist())
-"""Those at which a force of the library takes the branches that belong to them: one may hold on its own side alone."""
+"""Sizes at which a force of the library takes the branches that belong to them: one may hold on its own side alone."""
 
 
 def not_conservative(structure: Structure) -> np.ndarray:
     """Indices of these forces, found once for a structure."""
-    if "not conservative" not in structure.cached:
-        forces = list(structure.forces.forces.values())
-        counts = np.zeros(len(forces), dtype=bool)
-        for group in structure.forces.groups:
-            excess = group.shape.outputs["excess"][0]
-            if not isinstance(excess, Symbol) and excess == 0.0:
-                continue  # it neither does work nor stores energy
-            number = group.force[:, 0]
-            lost = ~_cancels(structure, group, SCALES)
-            if any(not forces[k].has_function for k in number[lost].tolist()):
-                lost &= ~_cancels(structure, group, DECIDED, decides=True) | [forces[k].has_function for k in number.tolist()]
-            counts[number[lost]] = True
-        structure.cached["not conservative"] = np.flatnonzero(counts)
-    return structure.cached["not conservative"]
+    return structure.once("not conservative", lambda: _not_conservative(structure))
+
+
+def _not_conservative(structure: Structure) -> np.ndarray:
+    forces = list(structure.forces.forces.values())
+    counts = np.zeros(len(forces), dtype=bool)
+    for group in structure.forces.groups:
+        excess = group.shape.outputs["excess"][0]
+        if not isinstance(excess, Symbol) and excess == 0.0:
+            continue  # it neither does work nor stores energy
+        number = group.force[:, 0]
+        lost = ~_cancels(structure, group, SCALES)
+        if any(not forces[k].has_function for k in number[lost].tolist()):
+            lost &= ~_cancels(structure, group, DECIDED, decides=True) | [forces[k].has_function for k in number.tolist()]
+        counts[number[lost]] = True
+    return np.flatnonzero(counts)
 
 
 def _cancels(structure: Structure, group: Group, scales: tuple[float, ...], decides: bool = False) -> np.ndarray:

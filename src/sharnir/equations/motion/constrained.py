@@ -42,7 +42,7 @@ LIMIT = 40_000
 less is saved by it than in a tree. Where multipliers are eliminated with the bodies everything can be loops."""
 
 NODES_A_BODY = 200
-"""At least, in a closed system by elimination: what would exceed the limit is not traced."""
+"""Nodes of a graph per body, at least, by elimination: what would exceed the limit is not traced."""
 
 LOOPS: dict[Callable[..., int], tuple[type, ...]] = {
     solution.solve: (ConstrainedState,),
@@ -57,7 +57,7 @@ LOOPS: dict[Callable[..., int], tuple[type, ...]] = {
 
 
 class ConstrainedEquations:
-    """Of one model by one method. `table` names the rows."""
+    """The equations of one model with constraints by one method. `table` names the rows."""
 
     def __init__(self, model: Model, method: Method, backend: str = "auto", store: Cache | None = None) -> None:
         self.model, self.structure = model, model.structure
@@ -71,7 +71,7 @@ class ConstrainedEquations:
         self.table = table_of(model)
         self.store = store or Cache()
         self.sparse = SparseEquations(model, self.store) if self.method.constrains == "elimination" else None
-        """Where multipliers are eliminated with the bodies they act on, and not by an inertia matrix."""
+        """The equations by elimination, where multipliers are eliminated with bodies and not by an inertia matrix."""
         s = self.structure
         self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
         self.sizes |= {"nm": 0 if self.sparse else s.nv, "nsr": closed_structure(model).sizes["nsr"]}
@@ -84,13 +84,13 @@ class ConstrainedEquations:
         return allocate(ConstrainedState, self.sizes)._replace(share=np.array([self.share]))
 
     def empty(self, dtype: type, exact: bool = False) -> ConstrainedState:
-        """Arrays of numbers of any kind. exact: for double-double arithmetic, less is added to the diagonal of S."""
+        """Arrays of generic scalars. exact: for double-double arithmetic, less is added to the diagonal of S."""
         c = allocate(ConstrainedState, self.sizes, lambda shape: np.full(shape, np.nan, dtype=dtype))
         return c._replace(share=[EXACT if exact else self.share])
 
     # --- the equations at a state -------------------------------------------------------------------------------------------
     def state(self, values: Values, dtype: type, exact: bool = False) -> ConstrainedState:
-        """Everything in `ConstrainedState` that follows from q, v, tau, wrench, parameter and t, on numbers of any kind."""
+        """Everything in `ConstrainedState` that follows from q, v, tau, wrench, parameter and t, on generic scalars."""
         c = self.empty(dtype, exact)
         self.fill(c, values, dtype)
         return c
@@ -121,7 +121,7 @@ class ConstrainedEquations:
     def accelerations(
         self, values: Values, dtype: type = object, stabilisation: str = "", exact: bool = False
     ) -> ConstrainedState:
-        """With qdd, lam, and in qrate the rates of the coordinates, on numbers of any kind. Where `stabilisation` is
+        """The state with qdd, lam, and in qrate the rates of the coordinates, on generic scalars. Where `stabilisation` is
         "baumgarte" or "ggl", `values` have its `decay`. exact: for double-double arithmetic."""
         if self.sparse:
             return self._eliminated(self.sparse, values, dtype, stabilisation, exact)
@@ -145,23 +145,15 @@ class ConstrainedEquations:
         c.qdd[:], c.lam[:], c.L[np.diag_indices(len(c.L))] = found.qdd, found.lam, found.inverse
         return c
 
-    def correct_position(self, c: ConstrainedState, values: Values, dtype: type, exact: bool = False) -> None:
-        """In c.delta the motion, least in the metric of the masses, that closes the gaps g. (L8)  exact: as c is."""
+    def correct(self, name: str, c: ConstrainedState, values: Values, dtype: type, exact: bool = False) -> None:
+        """In c.delta the motion, least in the metric of the masses, that closes the gaps "g" (L8), or the change of speeds after
+        which every "rate" vanishes (L9). exact: as c is."""
         if self.sparse:
             rows = self.sparse.trace(values, dtype)
-            c.delta[:] = self.sparse.correction(values, rows.g, rows.K, dtype, exact)
+            c.delta[:] = self.sparse.correction(values, getattr(rows, name), rows.K, dtype, exact)
         else:
             self.fill(c, values, dtype)
-            solution.position_correction(c)
-
-    def correct_speed(self, c: ConstrainedState, values: Values, dtype: type, exact: bool = False) -> None:
-        """In c.delta the change of speeds, least in the metric of the masses, after which the rates vanish. (L9)"""
-        if self.sparse:
-            rows = self.sparse.trace(values, dtype)
-            c.delta[:] = self.sparse.correction(values, rows.rate, rows.K, dtype, exact)
-        else:
-            self.fill(c, values, dtype)
-            solution.speed_correction(c)
+            (solution.position_correction if name == "g" else solution.speed_correction)(c)
 
     def _stabilise(self, c: ConstrainedState, values: Values, dtype: type, name: str) -> None:
         def correct(c: Any, s: Any) -> None:
@@ -228,7 +220,7 @@ class ConstrainedEquations:
         stabilisation: str = "",
         decay: Sequence[float] = (),
     ) -> ConstrainedState:
-        """As arrays. Only forms and the interpreter take a stabilisation with a decay: compiled runs have their own code."""
+        """The solution as arrays. Only forms and the interpreter take a stabilisation here: compiled runs have their own code."""
         s = self.structure
         values_of = np.array(list(s.parameters.values()) if parameters is None else parameters, dtype=float)
         given = {"q": q, "v": v, "tau": tau, "parameter": values_of, "t": np.array([t])}
@@ -277,7 +269,7 @@ class ConstrainedEquations:
         return c._replace(qrate=c.qrate if stabilisation else m.q_rate, qdd=qdd, lam=lam)
 
     def responses(self, M: np.ndarray, J: np.ndarray) -> Responses:
-        """Of states with M (ns, n, n), which is overwritten, and J (ns, m, n)."""
+        """Responses of states with M (ns, n, n), which is overwritten, and J (ns, m, n)."""
         given = {"M": np.ascontiguousarray(M), "J": np.ascontiguousarray(J), "share": np.array([self.share])}
         x = allocate(Responses, self.sizes | {"ns": len(M)})._replace(**given)
         if self.backend == "python":
@@ -289,7 +281,7 @@ class ConstrainedEquations:
 
     @cached_property
     def with_inertia(self) -> ConstrainedEquations:
-        """The same equations by an inertia matrix, for whoever needs its factors."""
+        """The same equations by an inertia matrix, where its factors are needed."""
         return ConstrainedEquations(self.model, METHODS["composite"], self.backend, self.store) if self.sparse else self
 
     @cached_property
@@ -302,8 +294,8 @@ class ConstrainedEquations:
         return Loop(entry, LOOPS[entry], STEPPING, store=self.store)
 
     def function(self, wrenches: bool = False, solved: bool | None = None) -> GraphRunner:
-        """By an inertia matrix: straight-line code that fills a `ConstrainedState` from q, v, tau, parameter, t; `solved`: with
-        its solution, which is the default where all fits one graph."""
+        """Equations by an inertia matrix: straight-line code fills a `ConstrainedState` from q, v, tau, parameter, t; `solved`:
+        with its solution, which is the default where all fits one graph."""
         solved = self.is_small if solved is None else solved
         if (wrenches, solved) not in self._functions:
             if solved:

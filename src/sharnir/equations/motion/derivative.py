@@ -28,7 +28,7 @@ class TracedDerivative:
 
     traced: TracedProgram
     causes: tuple[str, ...]
-    """What adds or removes energy: "drives", forces by name without the conservative ones, "tau"."""
+    """Causes that add or remove energy: "drives", forces by name without the conservative ones, "tau"."""
 
 
 class CompiledDerivative:
@@ -62,16 +62,18 @@ def compiled_derivative(
     """`trace_derivative`, compiled once and cached with the model; None where the graph has more nodes than `limit`."""
     if not constrained or stabilisation not in DECAYING:
         stabilisation = ""  # the others do not change the equations
-    key = ("derivative", method.name, balance, tau_works, limit, stabilisation, str(store.folder))
-    if key not in structure.cached:
+
+    def make() -> CompiledDerivative | None:
         try:
             traced = trace_derivative(structure, method, balance, tau_works, limit, constrained, stabilisation)
-            structure.cached[key] = CompiledDerivative(traced, store)
         except GraphTooLarge:
             if method is SMALLEST:
                 mark_large(structure)
-            structure.cached[key] = None
-    return structure.cached[key]
+            return None
+        return CompiledDerivative(traced, store)
+
+    key = ("derivative", method.name, balance, tau_works, limit, stabilisation, str(store.folder))
+    return structure.once(key, make)
 
 
 def trace_derivative(
@@ -133,7 +135,7 @@ def _joint_power(values: Values) -> Number:
 
 
 def _power_of_drives(structure: Structure, values: dict[str, Any], inputs: dict[str, tuple[Symbol, ...]], rate: Any) -> Number:
-    """With closed loops, where reactions of closing joints do work too: what the change of energy leaves to them."""
+    """Power of the drives with closed loops, whose closing joints do work too: the change of energy less all other power."""
     energy = evaluate(structure, "energy", values).energy
     flow = [*zip(inputs["q"], rate, strict=True), *zip(inputs["v"], values["qdd"], strict=True), (inputs["t"][0], 1.0)]
     if structure.states:

@@ -54,7 +54,7 @@ def complementary(A: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @dataclass
 class Contact:
-    """What one contact brings to an impact."""
+    """One contact in an impact: its data, and its impulses so far."""
 
     label: str
     J: np.ndarray

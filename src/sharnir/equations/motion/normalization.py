@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...backends.llvm.graph_runner import GraphRunner
-from ...backends.traced import TracedProgram
 from ...dialect.arithmetic import STEPPING
 from ...dialect.cache import Cache
 from ...dialect.jit import host_lanes
@@ -15,6 +14,7 @@ from ...dialect.native import Loop, Native
 from ...kernels.quaternions import Quaternions, normalize_quaternions
 from ...model.model import Model
 from ...trace import Graph, Number
+from ..rows.evaluation import new_inputs, traced_program
 
 START_ITERATIONS = 30
 START_TOLERANCE = 1e-14
@@ -27,7 +27,7 @@ def is_redundant(model: Model) -> bool:
 
 
 def normalize(model: Model, q: Sequence[Number], t: Number) -> list[Number]:
-    """The coordinates of one state normalized joint by joint, on numbers of any kind."""
+    """The coordinates of one state normalized joint by joint, on generic scalars."""
     s, out = model.structure, list(q)
     with_quaternions = np.array([bool(joint.quaternions()) for joint in s.types])
     for i in np.flatnonzero(with_quaternions[s.type_of]).tolist():
@@ -60,10 +60,8 @@ def vector_normalize(model: Model, q: np.ndarray, t: np.ndarray, store: Cache | 
 
 
 def _straight_line(model: Model, store: Cache | None) -> GraphRunner:
-    graph = Graph()
-    x, time = graph.inputs(model.nq), graph.inputs(1)
-    traced = TracedProgram(graph, {"q": x, "t": time}, {"x": tuple(normalize(model, x, time[0]))})
-    return GraphRunner(traced, store=store)
+    inputs = new_inputs(Graph(), q=model.nq, t=1)
+    return GraphRunner(traced_program(inputs, {"x": normalize(model, inputs["q"], inputs["t"][0])}), store=store)
 
 
 def normalized_rows(model: Model, q: np.ndarray, t: np.ndarray) -> np.ndarray:

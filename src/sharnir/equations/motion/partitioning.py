@@ -32,12 +32,12 @@ class Partitioning:
         self.renew()
 
     def renew(self) -> None:
-        """As before the first run: no partition is chosen."""
+        """The state before the first run: no partition is chosen."""
         self.p.kind[:] = self.p.tally[:] = 0.0
 
     @property
     def count(self) -> int:
-        """How many partitions were chosen so far."""
+        """Number of partitions chosen so far."""
         return int(self.p.tally[0])
 
     @property

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Projector:
-    """Of the equations of one model."""
+    """Projection of states of one model onto its constraints."""
 
     def __init__(self, equations: ConstrainedEquations) -> None:
         self.equations, self.structure, self.model = equations, equations.structure, equations.model
@@ -89,7 +89,7 @@ def _step(on: _OnNumbers, x: np.ndarray) -> TracedProgram:
 
 
 class _OnNumbers:
-    """The functions that projection.py calls, on numbers of any kind: symbols of one graph, or floats."""
+    """The functions that projection.py calls, on generic scalars: symbols of one graph, or floats."""
 
     def __init__(self, projector: Projector, values: Values, dtype: type, exact: bool = False) -> None:
         self.projector, self.values, self.dtype, self.exact = projector, values, dtype, exact
@@ -98,10 +98,10 @@ class _OnNumbers:
         self.p: Any = Projected(*state, np.zeros((0, 2), dtype=np.int64))
 
     def position(self, c: Any, p: Any) -> None:
-        self.projector.equations.correct_position(c, self._values(p), self.dtype, self.exact)
+        self.projector.equations.correct("g", c, self._values(p), self.dtype, self.exact)
 
     def speed(self, c: Any, p: Any) -> None:
-        self.projector.equations.correct_speed(c, self._values(p), self.dtype, self.exact)
+        self.projector.equations.correct("rate", c, self._values(p), self.dtype, self.exact)
 
     def _values(self, p: Any) -> Values:
         return {**self.values, "q": p.q.tolist(), "v": p.v.tolist()}

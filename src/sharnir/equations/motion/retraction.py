@@ -1,7 +1,7 @@
 """The retraction q ⊕ δ: the coordinates after a motion with constant speeds δ for unit time; and its inverse, q₁ ⊖ q₀.
 
 Coordinates add; quaternions and free joints move by the exponential. Joints given by constraints move along N δ and are put
-back onto them. `moved_rows` is all of it, on floats and on symbols, and whoever moves coordinates calls it or the code made of
+back onto them. `moved_rows` is all of it, on floats and on symbols, and all that moves coordinates calls it or the code made of
 it: assembly, projection, partitioning, inverse kinematics, equilibrium. To first order it is q + N(q) δ, `displacement`: the
 rates of the coordinates are affine in the speeds, q̇ = N(q) v + n(q, t), and N δ is the difference of the rates at δ and at rest.
 """
@@ -14,12 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...backends.llvm.graph_runner import GraphRunner
-from ...backends.traced import TracedProgram
-from ...dialect.arithmetic import STEPPING
 from ...dialect.cache import Cache
-from ...dialect.double_double_code import PAIRS
-from ...dialect.kernels.rows import Scattered, scatter
-from ...dialect.native import Loop, Native
+from ...dialect.native import Native
 from ...errors import NOT_A_NUMBER, StateError, brief
 from ...kernels.joint_stage import BALL, FREE, GIVEN
 from ...model.joints import Joint
@@ -29,19 +25,20 @@ from ...model.structure import Structure
 from ...trace import Graph, Number
 from ...types import FloatArray, IntArray, State, real_array
 from ..assembly import exponential
-from ..rows.evaluation import evaluate
+from ..rows.evaluation import evaluate, new_inputs, traced_program
+from .native_arrays import native_add
 from .normalization import START_TOLERANCE, settled
 
 THREE, FOUR, SEVEN = np.arange(3), np.arange(4), np.arange(7)
 MAX_ITERATIONS = 50
 CLOSE = 1e-12
-"""What may be left of a difference of constraint joints where rounding stops the iteration."""
+"""Tolerance of a difference of constraint joints where rounding stops the iteration."""
 
 
 def displacement(
     structure: Structure, q: Sequence[Number], delta: Sequence[Number], t: Sequence[Number], dtype: type = object
 ) -> list[Number]:
-    """N(q) δ on numbers of any kind."""
+    """N(q) δ on generic scalars."""
     if not len(structure.quaternions):  # every coordinate has its own speed: N is the identity
         return list(delta)
     moving, at_rest = (evaluate(structure, "rates", {"q": q, "v": v, "t": t}, dtype).rate for v in (delta, [0.0] * structure.nv))
@@ -52,10 +49,9 @@ def native_displacement(
     structure: Structure, at: Mapping[str, np.ndarray], delta: np.ndarray, dq: np.ndarray, store: Cache
 ) -> Native:
     """`dq` from `delta` at the state in the arrays `at` (q, t), as straight-line code."""
-    graph = Graph()
-    inputs = {name: tuple(graph.inputs(size)) for name, size in (("q", structure.nq), ("delta", structure.nv), ("t", 1))}
-    outputs = {"dq": tuple(displacement(structure, inputs["q"], inputs["delta"], inputs["t"]))}
-    return GraphRunner(TracedProgram(graph, inputs, outputs), store=store).bind({**at, "delta": delta, "dq": dq})
+    inputs = new_inputs(Graph(), q=structure.nq, delta=structure.nv, t=1)
+    outputs = {"dq": displacement(structure, inputs["q"], inputs["delta"], inputs["t"])}
+    return GraphRunner(traced_program(inputs, outputs), store=store).bind({**at, "delta": delta, "dq": dq})
 
 
 def retract(model: Model, q: np.ndarray, delta: np.ndarray, t: Number) -> np.ndarray:
@@ -69,13 +65,11 @@ def native_retract(model: Model, at: Mapping[str, np.ndarray], delta: np.ndarray
     if not len(s.quaternions):  # every coordinate adds: a loop that is the same for all models
         places, speeds = layout(s).adding
         assert np.array_equal(places, speeds)
-        return Loop(scatter, (Scattered,), PAIRS if pairs else STEPPING, store=store).bind(Scattered(delta, places, at["q"]))
-    graph = Graph()
-    inputs = {name: tuple(graph.inputs(size)) for name, size in (("q", s.nq), ("delta", s.nv), ("t", 1))}
+        return native_add(delta, places, at["q"], store, pairs)
+    inputs = new_inputs(Graph(), q=s.nq, delta=s.nv, t=1)
     q, small = (np.array(inputs[name], dtype=object) for name in ("q", "delta"))
-    outputs = {"x": tuple(retract(model, q, small, inputs["t"][0]))}
-    code = GraphRunner(TracedProgram(graph, inputs, outputs), store=store, pairs=pairs)
-    return code.bind({**at, "delta": delta, "x": at["q"]})
+    moved = traced_program(inputs, {"x": retract(model, q, small, inputs["t"][0])})
+    return GraphRunner(moved, store=store, pairs=pairs).bind({**at, "delta": delta, "x": at["q"]})
 
 
 def integrate(model: Model, q: State, dv: State, t: float) -> FloatArray:
@@ -98,7 +92,7 @@ def difference(model: Model, q0: State, q1: State, t: float) -> FloatArray:
 
 # --- rows of states -----------------------------------------------------------------------------------------------------------
 class Layout(NamedTuple):
-    """Where in q and v the coordinates and speeds of each kind of motion are."""
+    """Places in q and v of the coordinates and speeds of each kind of motion."""
 
     adding: tuple[IntArray, IntArray]
     balls: tuple[IntArray, IntArray]
@@ -108,7 +102,7 @@ class Layout(NamedTuple):
 
 
 def layout(s: Structure) -> Layout:
-    if "retraction" not in s.cached:
+    def make() -> Layout:
         j = s.joints
         own = j.coordinates > 0
         adds = own & (j.kind != BALL) & (j.kind != FREE) & (j.coordinates == j.axes)
@@ -116,14 +110,14 @@ def layout(s: Structure) -> Layout:
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         balls, free = (np.flatnonzero(own & (j.kind == kind)) for kind in (BALL, FREE))
         given = np.flatnonzero(own & (j.kind == GIVEN) & (j.coordinates != j.axes))
-        s.cached["retraction"] = Layout(
+        return Layout(
             (np.repeat(j.q_at[adds], counts) + within, np.repeat(j.v_at[adds], counts) + within),
             (j.q_at[balls], j.v_at[balls]),
             (j.q_at[free], j.v_at[free]),
             tuple(sorted({int(np.searchsorted(j.start, k, side="right")) - 2 for k in given.tolist()})),
         )
-    found: Layout = s.cached["retraction"]
-    return found
+
+    return s.once("retraction", make)
 
 
 def moved_rows(model: Model, q: np.ndarray, delta: np.ndarray, t: Number) -> np.ndarray:
@@ -190,7 +184,7 @@ def _onto_constraints(joint: Joint, q: np.ndarray, t: Number) -> np.ndarray:
 def _difference_of_constrained(
     model: Model, joints: Sequence[int], row: np.ndarray, start: np.ndarray, end: np.ndarray, t: float
 ) -> None:
-    """By iteration with N at the start: exact where both positions are on the constraints and not too far apart."""
+    """The difference by iteration with N at the start: exact where both positions are on the constraints and not far apart."""
     s = model.structure
     of = np.concatenate([np.arange(s.nv)[model.v_slice(s.placed[i].name)] for i in joints])
     at = np.concatenate([np.arange(s.nq)[model.q_slice(s.placed[i].name)] for i in joints])

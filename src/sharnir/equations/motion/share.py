@@ -7,9 +7,6 @@ constraints redundant rows are not quite dependent. docs/theory/loops.md (L7)
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import numpy as np
 
 from ...backends.compiled_programs import BODIES
@@ -23,12 +20,10 @@ from ..rows.body_rows import BodyRows, body_rows_of
 from ..rows.constraint_table import table_of
 from ..rows.row_layout import BODY
 
-T = TypeVar("T")
-
 OF_MODE = 2e-3
 """e over the softest mode, at most: six terms of (L7) then leave 1e-16 of it."""
 LEAST = 1e-14
-"""Of e: rounding of a pivot is smaller."""
+"""Lower limit of e: rounding of a pivot is smaller."""
 FEW = 10
 """Bodies, rows, or multipliers with one body, up to which modes are not soft but for their masses."""
 SOFT, ON_RESIDUALS = 1e-4, 2
@@ -36,12 +31,12 @@ SOFT, ON_RESIDUALS = 1e-4, 2
 POSITIONS = 3
 """Random positions in which modes are found."""
 MOST_ROWS = 100
-"""Of constraints: beyond, modes are not found, which takes time with the cube of their number."""
+"""Constraint rows up to which modes are computed, which takes time with the cube of their number."""
 
 
 def share_of(model: Model) -> float:
     """e of a model with constraints, for every method."""
-    return _once(model, "share", lambda: _share(model))
+    return model.structure.once("share", lambda: _share(model))
 
 
 def _share(model: Model) -> float:
@@ -57,7 +52,7 @@ def _together(s: Structure) -> int:
 
 def soft_modes(model: Model) -> list[float]:
     """The softest mode, with the masses as they are: the median over a few positions; none where it is not known."""
-    return _once(model, "soft modes", lambda: _soft_modes(model))
+    return model.structure.once("soft modes", lambda: _soft_modes(model))
 
 
 def _soft_modes(model: Model) -> list[float]:
@@ -71,7 +66,7 @@ def _soft_modes(model: Model) -> list[float]:
 
 
 def softest_mode(J: np.ndarray, M: np.ndarray) -> float:
-    """Of S = JM⁻¹Jᵀ with a diagonal of ones, of as many modes as J has independent rows; 0 where it is not known."""
+    """The softest mode of S = JM⁻¹Jᵀ with a diagonal of ones, dependent rows apart; 0 where it is not known."""
     try:
         S = J @ np.linalg.solve(M, J.T)
     except np.linalg.LinAlgError:
@@ -86,7 +81,7 @@ def softest_mode(J: np.ndarray, M: np.ndarray) -> float:
 
 def closed_structure(model: Model) -> Structure:
     """The structure with the constraints among the unknowns that bodies share, refined by residuals where modes are soft."""
-    return _once(model, "closed", lambda: _closed_structure(model))
+    return model.structure.once("closed", lambda: _closed_structure(model))
 
 
 def _closed_structure(model: Model) -> Structure:
@@ -95,13 +90,6 @@ def _closed_structure(model: Model) -> Structure:
     if _together(out) > FEW and min(soft_modes(model), default=0.0) < SOFT:
         out.sizes["nsr"] = ON_RESIDUALS
     return out
-
-
-def _once(model: Model, key: str, make: Callable[[], T]) -> T:
-    cached = model.structure.cached
-    if key not in cached:
-        cached[key] = make()
-    return cached[key]
 
 
 def _blocks(model: Model, rows: BodyRows) -> list[Block]:

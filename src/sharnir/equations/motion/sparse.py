@@ -13,12 +13,9 @@ from typing import Any
 import numpy as np
 
 from ...backends.grouped import native_copy
-from ...backends.link import relink
 from ...backends.loops import LoopRunner
-from ...backends.run import run_program
 from ...dialect.arithmetic import STEPPING
 from ...dialect.cache import Cache
-from ...dialect.kernels.rows import Scattered, scatter
 from ...dialect.native import Loop, Native
 from ...kernels.constrained import EXACT
 from ...model.model import Model
@@ -28,7 +25,8 @@ from ...trace import Number
 from ..kernels.projection import NEWTON_STEPS
 from ..kernels.solution import DriftingRows, decaying
 from ..rows.body_rows import BodyRows, RowsOnBodies, body_rows_of
-from ..rows.evaluation import Values
+from ..rows.evaluation import Values, evaluate_program
+from .native_arrays import native_add
 from .retraction import native_retract
 from .share import closed_structure, share_of
 
@@ -36,7 +34,7 @@ FORWARD, CORRECTION = CLOSED["closed/forward/separate"], CLOSED["closed/correcti
 
 
 class SparseEquations:
-    """Of one model with constraints."""
+    """The equations of one model with constraints, by elimination."""
 
     def __init__(self, model: Model, store: Cache | None = None) -> None:
         self.model, self.store = model, store or Cache()
@@ -45,7 +43,7 @@ class SparseEquations:
         self.share = share_of(model)
         self._idle: list[tuple[dict[str, np.ndarray], list[Native]]] = []
 
-    # --- on numbers of any kind ---------------------------------------------------------------------------------------------
+    # --- on generic scalars ---------------------------------------------------------------------------------------------
     def trace(self, values: Values, dtype: type) -> RowsOnBodies:
         """The rows; those that are not `counted` in `values` are zero."""
         rows = self.rows.trace(values, dtype)
@@ -58,18 +56,16 @@ class SparseEquations:
     def accelerations(
         self, values: Values, gamma: Sequence[Number], K: Sequence[Number], dtype: type, exact: bool = False
     ) -> ForwardOut:
-        """From gamma and K of the rows on the bodies. exact: for double-double arithmetic."""
-        return self._evaluate(FORWARD, {**values, "gamma": gamma, "K": K, "share": [EXACT if exact else self.share]}, dtype)
+        """Accelerations and multipliers from gamma and K of the rows on the bodies. exact: for double-double arithmetic."""
+        return evaluate_program(
+            self.structure, FORWARD, {**values, "gamma": gamma, "K": K, "share": [EXACT if exact else self.share]}, dtype
+        )
 
     def correction(self, values: Values, gap: Sequence[Number], K: Sequence[Number], dtype: type, exact: bool = False) -> Any:
         """The small motion, least in the metric of the masses, along which the rows change by -gap; of rows without one, 0."""
         gap = [*gap, *[0.0] * (len(self.rows) - len(gap))]
         share = [EXACT if exact else self.share]
-        return self._evaluate(CORRECTION, {**values, "gap": gap, "K": K, "share": share}, dtype).delta
-
-    def _evaluate(self, program: Any, values: Values, dtype: type) -> Any:
-        function = None if dtype is float else relink(program.function)
-        return run_program(program, self.structure, values, function, dtype=dtype)
+        return evaluate_program(self.structure, CORRECTION, {**values, "gap": gap, "K": K, "share": share}, dtype).delta
 
     # --- compiled: one state ------------------------------------------------------------------------------------------------
     def allocate(self, at: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -83,14 +79,11 @@ class SparseEquations:
 
     def chain(self, at: Mapping[str, np.ndarray], decay: np.ndarray | None = None) -> list[Native]:
         """Native functions from q, v, tau, t, parameter (and wrench, where it is given) to qdd and lam. `decay`: Baumgarte's."""
-        forward = self._with_wrenches if "wrench" in at else self._forward
-        return [*self._rows(at), *self._stabilised(at, decay), *forward.chain(at)]
-
-    def _stabilised(self, at: Mapping[str, np.ndarray], decay: np.ndarray | None) -> list[Native]:
-        if decay is None:
-            return []
-        rows = DriftingRows(at["gamma"], at["g"], at["row rate"], decay)
-        return [Loop(decaying, (DriftingRows,), STEPPING, store=self.store).bind(rows)]
+        natives = self._rows(at)
+        if decay is not None:
+            rows = DriftingRows(at["gamma"], at["g"], at["row rate"], decay)
+            natives.append(Loop(decaying, (DriftingRows,), STEPPING, store=self.store).bind(rows))
+        return [*natives, *(self._with_wrenches if "wrench" in at else self._forward).chain(at)]
 
     def projection(self, at: Mapping[str, np.ndarray]) -> list[Native]:
         """Native functions that project the state in q and v, in place. (L8), (L9)"""
@@ -99,9 +92,7 @@ class SparseEquations:
         at |= {"gap": gap}
         retract = native_retract(self.model, at, at["delta"], self.store)
         step = [*self._rows(at), self._copied(at["g"], gap), *self._correction.chain(at), retract]
-        faster = Loop(scatter, (Scattered,), STEPPING, store=self.store).bind(
-            Scattered(at["delta"], np.arange(len(at["v"]), dtype=np.int64), at["v"])
-        )
+        faster = native_add(at["delta"], np.arange(len(at["v"]), dtype=np.int64), at["v"], self.store)
         return [*step * NEWTON_STEPS, *self._rows(at), self._copied(at["row rate"], gap), *self._correction.chain(at), faster]
 
     def _rows(self, at: Mapping[str, np.ndarray]) -> list[Native]:
@@ -144,7 +135,7 @@ class SparseEquations:
         return out["qdd"], out["lam"]
 
     def _solve_one(self, given: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """By native functions bound once, to arrays that one caller uses at a time."""
+        """Solution by native functions bound once, to arrays that one caller uses at a time."""
         if "wrench" in given:
             at = self.allocate({name: np.array(x[0], dtype=float) for name, x in given.items()})
             natives = self.chain(at)

@@ -20,8 +20,8 @@ PROJECTION = "projection"
 DECAYING = {"baumgarte": 2, "ggl": 1}
 """Choices whose equations have coefficients of decay, and how many: 2α and β²; κ."""
 TIME_CONSTANT = 0.2
-"""Of the decay, relative to the time scale of the motion. A faster decay would also feed back the errors of the stages, where
-the constraints are not yet satisfied (measured in docs/theory/loops.md)."""
+"""Time constant of the decay, relative to the time scale of the motion. A faster decay would also feed back the errors of the
+stages, where the constraints are not yet satisfied (measured in docs/theory/loops.md)."""
 DECAY_PER_STEP = 0.5
 """The largest decay over a step, where steps are fixed."""
 MAX_DECAY_PER_STEP = {"rk4": 2.5, "euler": 0.8, "midpoint": 0.8}
@@ -45,7 +45,7 @@ class Stabilisation:
 
     @property
     def violation_limit(self) -> float:
-        """Of the constraints at the end of a run, relative to the sizes of their terms: beyond it the run has failed."""
+        """Violation of the constraints at the end of a run, relative to their terms, beyond which the run has failed."""
         return {"none": np.inf, "baumgarte": 1e-2, "ggl": 1e-2}.get(self.name, 1e-6)
 
     def __str__(self) -> str:

@@ -25,7 +25,7 @@ from .constraint_families import Family, families
 from .evaluation import Values, with_bodies
 from .flat_motion import FlatMotion, GenericMotion
 from .one_constraint import WIDE, ConstraintRow, label_of
-from .row_layout import BODY, Part, RowLayout
+from .row_layout import BODY, KeptRows, RowLayout
 
 
 # --- which rows of constraints the motion changes, and which hold, or fail, whatever it is
@@ -42,9 +42,9 @@ class MovingRows(NamedTuple):
     kept: list[np.ndarray]
     """For every family (members, rows): whether a row is moved by anything."""
     trivial: list[ConstraintRow]
-    """Those that are not."""
+    """Rows that nothing moves."""
     conditions: list[Condition]
-    """Those of them that hold at some values of the parameters only."""
+    """Rows that nothing moves and that hold at some values of the parameters only."""
 
 
 def moving_rows(families: Sequence[Family], labels: Sequence[str], motion: GenericMotion) -> MovingRows:
@@ -76,7 +76,7 @@ AT_ONCE = 1 << 22
 
 
 class RowsOnBodies(NamedTuple):
-    """In one state, numbers of any kind."""
+    """Answers in one state, generic scalars."""
 
     g: list[Number]
     """(holonomic rows)"""
@@ -95,9 +95,7 @@ def body_rows_of(model: Model) -> BodyRows:
 
 def body_rows(structure: Structure, constraints: Mapping[str, Constraint]) -> BodyRows:
     """The rows of a structure, which is made anew where constraints are added."""
-    if "body rows" not in structure.cached:
-        structure.cached["body rows"] = BodyRows(structure, constraints)
-    return structure.cached["body rows"]
+    return structure.once("body rows", lambda: BodyRows(structure, constraints))
 
 
 class BodyRows(RowLayout):
@@ -140,7 +138,7 @@ class BodyRows(RowLayout):
             out[:, part.places["K"]] = K.transpose(1, 2, 0)
         return out
 
-    # --- on numbers of any kind ---------------------------------------------------------------------------------------------
+    # --- on generic scalars ---------------------------------------------------------------------------------------------
     def trace(self, values: Values, dtype: type = object) -> RowsOnBodies:
         """On floats or symbols. `values`: q, v, t, parameter, and r, G, velocity of the bodies, which are computed where they
         are not given (dtype: of what numbers)."""
@@ -193,7 +191,7 @@ class BodyRows(RowLayout):
         return ((name, found[name]) for name in self._order)
 
     def speed_forces(self, K: np.ndarray, lam: np.ndarray) -> Iterator[tuple[str, dict[int, np.ndarray]]]:
-        """What the constraints do on speeds by themselves, {speed: (n,)}, from rows of K and of multipliers."""
+        """Forces of the constraints on single speeds, {speed: (n,)}, from rows of K and of multipliers."""
         first, kind, target, at = (x.tolist() for x in self.links)
         for c, name in enumerate(self.names):
             own = lam[:, self.row_of[self.row_first[c] : self.row_first[c + 1]]]
@@ -208,7 +206,7 @@ class BodyRows(RowLayout):
         code = self._code(answers, store)
         flat, natives = self.motion.chain(arrays, code, store)
         found = np.zeros(max(1, sum(self.sizes[name] for name in answers)))
-        parts = [(part, arrays[name].reshape(-1)) for name, part in self._split(answers, found)]
+        parts = [(found[at], arrays[name].reshape(-1)) for name, at in self._places(answers)]
         return [*natives, *code.chain(flat, {"push": found}), code.copied(parts)]
 
     def evaluate(
@@ -222,18 +220,19 @@ class BodyRows(RowLayout):
             some = slice(first, first + step)
             own = parameters if parameters is None or len(parameters) < n else parameters[some]
             self._code(tuple(answers), None).run(self.motion.rows(q[some], v[some], t[some], own), {"push": found[some]})
-        return dict(self._split(answers, found))
+        return {name: found[:, at] for name, at in self._places(answers)}
 
     def at(self, flat: np.ndarray, answers: Sequence[str] = ANSWERS) -> dict[str, np.ndarray]:
         """The same on flat motions (n, …)."""
         found = np.zeros((len(flat), sum(self.sizes[name] for name in answers)))
         self._code(tuple(answers), None).run(flat, {"push": found})
-        return dict(self._split(answers, found))
+        return {name: found[:, at] for name, at in self._places(answers)}
 
-    def _split(self, answers: Sequence[str], flat: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    def _places(self, answers: Sequence[str]) -> Iterator[tuple[str, slice]]:
+        """Places of the answers in one flat vector of them."""
         at = 0
         for name in answers:
-            yield name, flat[..., at : at + self.sizes[name]]
+            yield name, slice(at, at + self.sizes[name])
             at += self.sizes[name]
 
     def exact_chain(self, flat: np.ndarray, arrays: Mapping[str, np.ndarray], store: Cache | None = None) -> list[Native]:
@@ -242,28 +241,27 @@ class BodyRows(RowLayout):
         answers = tuple(name for name in ANSWERS if name in arrays)
         code = self._code(answers, store, pairs=True)
         found = np.zeros((max(1, sum(self.sizes[name] for name in answers)), 2))
-        at, parts = 0, []
-        for name in answers:
-            parts.append((found[at : at + self.sizes[name]], arrays[name]))
-            at += self.sizes[name]
-        return [*code.chain(flat, {"push": found}), code.copied(parts)]
+        return [
+            *code.chain(flat, {"push": found}),
+            code.copied([(found[at], arrays[name]) for name, at in self._places(answers)]),
+        ]
 
     def _code(self, answers: tuple[str, ...], store: Cache | None, pairs: bool = False) -> GroupedCode:
         """Machine code for some of the answers, one after another in one flat vector."""
         key = (answers, pairs, str((store or Cache()).folder))
         if key not in self._codes:
-            begin = dict(zip(answers, np.cumsum([0, *(self.sizes[name] for name in answers)]).tolist(), strict=False))
+            begin = {name: at.start for name, at in self._places(answers)}
             groups = [_group(part, answers, begin) for part in self.parts]
             self._codes[key] = GroupedCode([group for group in groups if group.places.size], store, pairs)
         return self._codes[key]
 
 
-def _outputs(part: Part, answers: Sequence[str]) -> list[Number]:
+def _outputs(part: KeptRows, answers: Sequence[str]) -> list[Number]:
     found = part.family.outputs(part.kept)
     return [x for name in answers for x in found[name]]
 
 
-def _group(part: Part, answers: Sequence[str], begin: Mapping[str, int]) -> Group:
+def _group(part: KeptRows, answers: Sequence[str], begin: Mapping[str, int]) -> Group:
     f = part.family
     shape = Shape(f.graph, f.reads_of, f.numbers_of, {"push": _outputs(part, answers)})
     places = np.concatenate([part.places[name] + begin[name] for name in answers], axis=1)

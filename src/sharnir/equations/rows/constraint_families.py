@@ -41,7 +41,7 @@ class Family:
     members: list[int]
     """Indices of the constraints."""
     names: Sequence[Sequence[str]]
-    """Of every member, what its rows forbid."""
+    """For every member, what its rows forbid."""
     reads: np.ndarray
     """(n, reads): places in the flat motion."""
     numbers: np.ndarray
@@ -51,7 +51,7 @@ class Family:
 
     @cached_property
     def widths(self) -> list[int]:
-        """Of the blocks: 6 of a body, 1 of a speed."""
+        """Widths of the blocks: 6 for a body, 1 for a speed."""
         return [len(block) // len(self.rate) for block in self.K]
 
     def bodies(self, member: int) -> list[int]:
@@ -59,7 +59,7 @@ class Family:
         return [int(x) for x, width in zip(self.targets[member], self.widths, strict=True) if width == WIDE]
 
     def outputs(self, kept: Sequence[int]) -> dict[str, list[Number]]:
-        """Of some of the rows."""
+        """Outputs of the chosen rows by name."""
         return {
             "g": [self.g[k] for k in kept if k < len(self.g)],
             "rate": [self.rate[k] for k in kept],

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from .evaluation import Values, evaluate, state_inputs, with_bodies
 from .one_constraint import ConstraintRow
 from .scale import Scale
 from .sparse_rows import SparseRows
+
+T = TypeVar("T")
 
 Numbers = Sequence[float] | np.ndarray
 """Values of all parameters; none: the model's own."""
@@ -48,33 +50,41 @@ class TracedConstraints:
 
 
 def table_of(model: Model) -> ConstraintTable:
-    """The table of a model for one user, who counts his own evaluations; everything else is made once."""
+    """The table of a model for one user, whose evaluations are counted from zero; everything else is made once."""
     structure = model.structure
-    if "constraints" not in structure.cached:
-        structure.cached["constraints"] = ConstraintTable(structure, model.constraints)
-    own = ConstraintTable.__new__(ConstraintTable)
-    own.__dict__, own._evaluations = structure.cached["constraints"].__dict__, 0
-    return own
+    return structure.once("constraints", lambda: ConstraintTable(structure, model.constraints)).view([0], ())
 
 
 class ConstraintTable:
     """The rows of a model's constraints. Rows that hold whatever the motion are left out and listed in `trivial`."""
 
-    __slots__ = ("__dict__", "_evaluations")
+    __slots__ = ("__dict__", "_evaluations", "parameters")
 
     def __init__(self, structure: Structure, constraints: dict[str, Constraint]) -> None:
         self.structure = structure
-        self._evaluations = 0
+        self._evaluations = [0]
+        self.parameters: Numbers = ()
         self.on_bodies = body_rows(structure, constraints)
         """The same rows as functions of the motion of the bodies they touch."""
         self.rows, self.n_holonomic, self.trivial = self.on_bodies.rows, self.on_bodies.n_holonomic, self.on_bodies.trivial
         self.scale = Scale(structure, constraints, self.rows)
 
+    def view(self, evaluations: list[int], parameters: Numbers) -> ConstraintTable:
+        """The same table with another count of evaluations, at other values of the parameters."""
+        own = ConstraintTable.__new__(ConstraintTable)
+        own.__dict__, own._evaluations, own.parameters = self.__dict__, evaluations, parameters
+        return own
+
+    def at(self, parameters: Numbers) -> ConstraintTable:
+        """The table of this user at values of all parameters. An AssemblyError where some rows cannot be met with them."""
+        self.check_conditions(parameters)
+        return self.view(self._evaluations, parameters)
+
     def __len__(self) -> int:
         return len(self.rows)
 
     def trace(self, inputs: Values) -> TracedConstraints:
-        """The same on numbers of any kind: floats, symbols of another graph."""
+        """The same on generic scalars: floats, symbols of another graph."""
         values = self._flat(*(x for name in self.traced_inputs for x in inputs[name]))
         m, n, at = len(self), self.structure.nv, self.n_holonomic
         J = [values[at + m + k * n : at + m + (k + 1) * n] for k in range(m)]
@@ -86,7 +96,7 @@ class ConstraintTable:
         return self._expression([*t.g, *t.rate, *(x for row in t.J for x in row), *t.gamma])
 
     def rate_along(self, values: Values, dq: Sequence[Number]) -> tuple[Number, ...]:
-        """The change of `rate` along a displacement dq of the coordinates, speeds and time held, on numbers of any kind."""
+        """The change of `rate` along a displacement dq of the coordinates, speeds and time held, on generic scalars."""
         return self._rate_change(*(x for name in self.traced_inputs for x in values[name]), *dq)
 
     @cached_property
@@ -95,17 +105,9 @@ class ConstraintTable:
         dq = self._graph.inputs(len(q))
         return self._expression(tangent(self.traced.rate, list(zip(q, dq, strict=True))), *dq)
 
-    def evaluate_sparse(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, Any]:
-        """g, rate, gamma in one state as arrays, and J as a `scipy.sparse.csr_array` of a pattern that is the same in all states:
-        work in proportion to the number of rows and to the lengths of the loops."""
-        return self._sparse.evaluate(q, v, t, np.array(parameters, dtype=float) if len(parameters) else None)
-
-    def evaluate_either(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, Any]:
-        """`evaluate`, of large models `evaluate_sparse`."""
-        return (self.evaluate_sparse if self.is_large else self.evaluate)(q, v, t, parameters)
-
     @cached_property
-    def _sparse(self) -> SparseRows:
+    def sparse(self) -> SparseRows:
+        """The rows by work in proportion to their number and to the lengths of the loops."""
         return SparseRows(self.structure, self.on_bodies)
 
     @property
@@ -119,18 +121,22 @@ class ConstraintTable:
         s = self.structure
         return is_large(s) or max(len(self), s.nb) * s.nv > DENSE
 
-    def evaluate(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = ()) -> dict[str, np.ndarray]:
-        """g, rate, J, gamma in one state, as arrays."""
+    def evaluate(self, q: np.ndarray, v: np.ndarray, t: Any, parameters: Numbers = (), sparse: bool = False) -> dict[str, Any]:
+        """g, rate, J, gamma in one state, as arrays. `sparse`: J of a large model as a `scipy.sparse.csr_array` of a pattern that
+        is the same in all states. States (T, nq), (T, nv), (T,), (T, parameters) of a small model: (T, …), the same for any T."""
+        if q.ndim > 1:
+            return _on_lanes(self._runner, q, v, t, np.asarray(parameters))
+        parameters = parameters if len(parameters) else self.parameters
         if self.is_large:
-            sparse = self.evaluate_sparse(q, v, t, parameters)
-            return sparse | {"J": sparse["J"].toarray()}
+            found = self.sparse.evaluate(q, v, t, parameters)
+            return found if sparse else found | {"J": found["J"].toarray()}
         parameters = parameters if len(parameters) else list(self.structure.parameters.values())
-        self._evaluations += 1
-        if self._evaluations > INTERPRETED and self.may_compile:
+        self._evaluations[0] += 1
+        if self._evaluations[0] > INTERPRETED and self.may_compile:
             return self._compiled(q, v, parameters, t)
         floats = {"q": q.tolist(), "v": v.tolist(), "parameter": list(parameters), "t": [float(t)]}
-        found = self.trace(floats)
-        arrays = {name: np.array(getattr(found, name), dtype=float) for name in ("g", "rate", "J", "gamma")}
+        traced = self.trace(floats)
+        arrays = {name: np.array(getattr(traced, name), dtype=float) for name in ("g", "rate", "J", "gamma")}
         return arrays | {"J": arrays["J"].reshape(len(self), self.structure.nv)}
 
     def _compiled(self, *state: Any) -> dict[str, np.ndarray]:
@@ -156,8 +162,8 @@ class ConstraintTable:
         return GraphRunner(TracedProgram(self._graph, dict(self.traced_inputs), outputs), shapes)
 
     def compile(self) -> None:
-        """From now on by straight-line code wherever that will be: the last bits do not depend on how many came before."""
-        self._evaluations = max(self._evaluations, INTERPRETED)
+        """Use straight-line code from now on, wherever it may: the last bits then do not depend on the evaluations before."""
+        self._evaluations[0] = max(self._evaluations[0], INTERPRETED)
 
     @cached_property
     def reads(self) -> np.ndarray:
@@ -198,9 +204,9 @@ class ConstraintTable:
         return self._expression(tangent([*self.traced.g, *self.traced.rate], list(zip(moved, dx, strict=True))), *dx)
 
     def finite(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Numbers = (), sparse: bool = False) -> dict[str, Any]:
-        """The same for whoever solves with it: a row that is not defined in this state is an error, not a number. `sparse`: of
+        """`evaluate` for a solution: a row that is not defined in this state is an error, not a number. `sparse`: of
         large models J may be sparse."""
-        now = (self.evaluate_either if sparse else self.evaluate)(q, v, t, parameters)
+        now = self.evaluate(q, v, t, parameters, sparse)
         if undefined := self.undefined(now):
             shown = np.array2string(q, precision=6, separator=", ", threshold=20, suppress_small=True)
             raise SingularError(
@@ -214,6 +220,11 @@ class ConstraintTable:
         bad = ~(np.isfinite(abs(now["J"]).sum(axis=1)) & np.isfinite(now["rate"]) & np.isfinite(now["gamma"]))
         bad[: self.n_holonomic] |= ~np.isfinite(now["g"])
         return self.rows[int(bad.argmax())] if bad.any() else None
+
+    def worst(self, left: np.ndarray) -> tuple[ConstraintRow, float]:
+        """The row with the largest residual, or rate of it, and that number; `left` may go on beyond the rows."""
+        k = int(np.abs(left[: len(self)]).argmax())
+        return self.rows[k], float(left[k])
 
     def violation(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> np.ndarray:
         """(T,): the largest residual, over states (T, nq), (T, nv), (T,), (T, parameters): of holonomic rows g, of
@@ -233,11 +244,6 @@ class ConstraintTable:
         found = _on_lanes(self._residual_code, q, v, t, parameters)["residual"]
         return np.asarray(np.abs(found / self.scale.of_rows(q)).max(axis=1))
 
-    def evaluate_many(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> dict[str, np.ndarray]:
-        """g, rate, J, gamma (T, …) of states (T, nq), (T, nv), (T,), (T, parameters), of small models, by code that is the same
-        for any number of states."""
-        return _on_lanes(self._runner, q, v, t, parameters)
-
     @property
     def _residuals(self) -> tuple[Number, ...]:
         return (*self.traced.g, *self.traced.rate[self.n_holonomic :])
@@ -248,18 +254,19 @@ class ConstraintTable:
 
     def wrenches(self, motion: Values, lam: Sequence[Number]) -> dict[str, dict[str, list[Number]]]:
         """The forces of the multipliers on the bodies: {constraint: {body: force and moment at its origin, in its axes}}, on
-        numbers of any kind. `motion`: q, v, t, parameter and what the program "motion" gives."""
-        bodies = self.structure.bodies
-        found = self.on_bodies.wrenches(motion, lam)
-        return {name: {bodies[row - 1].name: x for row, x in wrenches.items()} for name, wrenches in found.items()}
+        generic scalars. `motion`: q, v, t, parameter and what the program "motion" gives."""
+        return self._by_name(self.on_bodies.wrenches(motion, lam))
 
     def wrench_rows(
         self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray | None, lam: np.ndarray
     ) -> dict[str, dict[str, np.ndarray]]:
         """The same for rows of states and of multipliers (n, rows), as arrays (n, 6)."""
-        bodies, K = self.structure.bodies, self.on_bodies.evaluate(q, v, t, parameters, ["K"])["K"]
-        found = self.on_bodies.wrench_rows(K, lam)
-        return {name: {bodies[row - 1].name: x for row, x in wrenches.items()} for name, wrenches in found}
+        K = self.on_bodies.evaluate(q, v, t, parameters, ["K"])["K"]
+        return self._by_name(dict(self.on_bodies.wrench_rows(K, lam)))
+
+    def _by_name(self, found: Mapping[str, Mapping[int, T]]) -> dict[str, dict[str, T]]:
+        bodies = self.structure.bodies
+        return {name: {bodies[row - 1].name: x for row, x in wrenches.items()} for name, wrenches in found.items()}
 
     # --- inside -----------------------------------------------------------------------------------------------------------
     @property
@@ -267,7 +274,7 @@ class ConstraintTable:
         return self.traced_inputs["t"][0].graph
 
     def _expression(self, outputs: Sequence[Number], *more: Symbol) -> Expression:
-        """Of the state, and where `more` inputs are given, of these."""
+        """Outputs as an expression of the state and of `more` inputs."""
         return Expression(self._graph, [*(x for group in self.traced_inputs.values() for x in group), *more], outputs)
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..assembly.loop_closure import Closure
 from ..motion.constrained import ConstrainedEquations
 from ..motion.retraction import retract
 
@@ -32,22 +33,13 @@ def _moved_on(
     e: ConstrainedEquations, start: np.ndarray, t: float, parameters: list[float], reach: float, rng: np.random.Generator
 ) -> np.ndarray | None:
     """A position on the constraints some way along a freedom of the mechanism, where Newton's method finds one."""
-    at_rest, q = np.zeros(e.structure.nv), start
-    J = e.table.evaluate(q, at_rest, t, parameters)["J"]
+    J = e.table.evaluate(start, np.zeros(e.structure.nv), t, parameters)["J"]
     _, sizes, V = np.linalg.svd(J)
     free = V[int((sizes > 1e-6 * sizes.max(initial=0.0)).sum()) :]
     if not len(free):
         return None
-    q = retract(e.model, q, reach * _unit(free.T @ rng.normal(size=len(free))), t)
-    for _ in range(ITERATIONS):
-        found = e.table.evaluate(q, at_rest, t, parameters)
-        g, J = found["g"], found["J"][: len(found["g"])]
-        if not np.isfinite(J).all() or not np.isfinite(g).all():
-            return None
-        if np.abs(g).max(initial=0.0) < CLOSE:
-            return q
-        q = retract(e.model, q, -np.linalg.lstsq(J, g, rcond=1e-6)[0], t)
-    return None
+    away = retract(e.model, start, reach * _unit(free.T @ rng.normal(size=len(free))), t)
+    return Closure(e.model, e.table.at(parameters), t, np.ones(e.structure.nv, dtype=bool)).closed(away, ITERATIONS)
 
 
 def _unit(x: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...backends.differentiated import Direction, jacobian, unit_displacements
+from ...backends.differentiated import jacobian, unit_displacements
 from ...backends.traced import TracedProgram
 from ...model.structure import Structure
 from ...trace import Number, Symbol, tangent
@@ -22,7 +22,9 @@ def differentiated(structure: Structure, traced: TracedProgram, wrt: Sequence[st
     flat = [x for group in chosen.values() for x in group]
     found = dict(traced.outputs)
     for name in wrt:
-        columns, at = jacobian(flat, unit_directions(structure, traced, name)), 0
+        symbols, t = traced.inputs[name], traced.inputs["t"]
+        directions = unit_displacements(structure, symbols, t) if name == "q" else [[(x, 1.0)] for x in symbols]
+        columns, at = jacobian(flat, directions), 0
         for output, group in chosen.items():
             found[f"{output}/{name}"] = tuple(columns[at : at + len(group)].ravel().tolist())
             at += len(group)
@@ -46,9 +48,3 @@ def differentiated_along(
         direction += zip(inputs[name], step, strict=True)
     changes = {f"d {name}": tangent(traced.outputs[name], direction) for name in (outputs or traced.outputs)}
     return TracedProgram(graph, {**{name: x for name, x in inputs.items() if name != "t"}, **steps, "t": inputs["t"]}, changes)
-
-
-def unit_directions(structure: Structure, traced: TracedProgram, name: str) -> list[Direction]:
-    """One for every column of a derivative with respect to this input."""
-    symbols = traced.inputs[name]
-    return unit_displacements(structure, symbols, traced.inputs["t"]) if name == "q" else [[(x, 1.0)] for x in symbols]

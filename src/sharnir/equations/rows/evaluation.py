@@ -1,14 +1,16 @@
-"""Programs of a model on numbers of any kind: floats (`dtype=float`) or the symbols of a graph (`dtype=object`)."""
+"""Programs of a model on generic scalars: floats (`dtype=float`) or the symbols of a graph (`dtype=object`)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...backends.link import relink
 from ...backends.run import run_program
+from ...backends.traced import TracedProgram
 from ...model.structure import Structure
 from ...programs import program_for
+from ...programs.program import Program
 from ...trace import Graph, Number, Symbol
 
 Values = Mapping[str, Sequence[Number]]
@@ -17,7 +19,10 @@ Values = Mapping[str, Sequence[Number]]
 
 def evaluate(structure: Structure, name: str, values: Values, dtype: type = object) -> Any:
     """The outputs of a program, a group of arrays."""
-    program = program_for(structure, name)
+    return evaluate_program(structure, program_for(structure, name), values, dtype)
+
+
+def evaluate_program(structure: Structure, program: Program, values: Values, dtype: type = object) -> Any:
     return run_program(program, structure, values, None if dtype is float else relink(program.function), dtype=dtype)
 
 
@@ -29,5 +34,15 @@ def with_bodies(structure: Structure, values: Values, dtype: type = object) -> d
 
 def state_inputs(structure: Structure, graph: Graph, **more: int) -> dict[str, tuple[Symbol, ...]]:
     """New symbols of a graph: q, v, so many `more` of each name, parameter and, as everywhere the last, t."""
-    sizes = {"q": structure.nq, "v": structure.nv, **more, "parameter": len(structure.parameters), "t": 1}
+    return new_inputs(graph, q=structure.nq, v=structure.nv, **more, parameter=len(structure.parameters), t=1)
+
+
+def new_inputs(graph: Graph, **sizes: int) -> dict[str, tuple[Symbol, ...]]:
+    """New symbols of a graph, so many of each name."""
     return {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
+
+
+def traced_program(inputs: Mapping[str, Sequence[Symbol]], outputs: Mapping[str, Iterable[Number]]) -> TracedProgram:
+    """Outputs as a program of symbols of one graph, the time among them; without parameters where the model has none."""
+    given = {name: tuple(x) for name, x in inputs.items() if x or name != "parameter"}
+    return TracedProgram(given["t"][0].graph, given, {name: tuple(x) for name, x in outputs.items()})

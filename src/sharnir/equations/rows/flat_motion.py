@@ -38,7 +38,7 @@ class GenericMotion(NamedTuple):
 
 
 class FlatMotion:
-    """Of one model. Programs that give the motion of bodies: "motion", or "columns", which says more."""
+    """Flat motions of one model, by the program "motion", or by one that computes more."""
 
     def __init__(self, structure: Structure) -> None:
         self.structure, self.layout = structure, structure.forces.layout

@@ -19,16 +19,16 @@ from ...model.structure import Structure
 from ...trace import Graph, Number, Symbol, call_traced, check_numbers, needed, tangent
 
 UNITS = {"position": "m", "distance": "m", "touching": "m", "slip": "m", "rotation": "rad", "turn": "rad"}
-"""Of the residual of a row, by the first word of what it forbids."""
+"""Unit of the residual of a row, by the first word of what it forbids."""
 FORCES = {"m": "N", "rad": "N m"}
-"""Of the multiplier of a row, by the unit of its residual."""
+"""Unit of the multiplier of a row, by the unit of its residual."""
 WIDE = WIDTH["velocity"]
 """Components of the velocity of a body."""
 
 
 @dataclass(frozen=True)
 class ConstraintRow:
-    """Where a row comes from, and what it forbids."""
+    """A row: the constraint it belongs to, and what it forbids."""
 
     owner: str
     what: str
@@ -47,7 +47,7 @@ class ConstraintRow:
 
 
 def label_of(name: str, constraint: Constraint) -> str:
-    """What errors call a constraint."""
+    """The name of a constraint in errors."""
     return f"joint {name!r}" if isinstance(constraint, ClosingJoint) else f"constraint {name!r}"
 
 
@@ -74,7 +74,7 @@ class TracedConstraint:
         self.rate = (*tangent(self.g, list(flow(on, self.g))), *speeds)
         links = {link: x for link, x in self._links(on) if any(map(_is_not_zero, x))}
         self.links = list(links)
-        """What the rates depend on, ("velocity", row of a body) and ("v", number of a speed)."""
+        """The motions that the rates depend on, ("velocity", row of a body) and ("v", number of a speed)."""
         self.K = list(links.values())
         """For each of these a block (rows × 6 or rows × 1), row by row."""
         moving = [x for (kind, _), x in on.inputs.items() if kind in ("v", "velocity")]
@@ -92,7 +92,7 @@ class TracedConstraint:
 
     def _links(self, on: Motion) -> Iterator[tuple[tuple[str, int], list[Number]]]:
         """Bodies, then speeds, each with the derivatives of all rates; the base is prescribed, it is no link."""
-        wanted = set(needed(on._graph, self.rate))
+        wanted = set(needed(self.graph, self.rate))
         read = {key: x for key, x in on.inputs.items() if x.index in wanted}
         for body in sorted({index // WIDE for kind, index in read if kind == "velocity"} - {0}):
             columns = [self._slopes(read.get(("velocity", WIDE * body + c))) for c in range(WIDE)]
@@ -111,7 +111,7 @@ def row_of(block: Sequence[Number], k: int, rows: int) -> Sequence[Number]:
 
 
 def _drift(on: Motion) -> Iterator[tuple[Symbol, Number]]:
-    """How the components of velocities change where nothing accelerates: they turn with the body. The base does accelerate."""
+    """Rates of the components of velocities where nothing accelerates: they turn with the body. The base does accelerate."""
     for row in sorted({index // WIDE for kind, index in on.inputs if kind == "velocity"}):
         _, u, w = on._motion(row)
         linear, angular = neg(cross(w, u)), ORIGIN

@@ -1,4 +1,4 @@
-"""Where the rows of constraints and their blocks stand: rows as in the table, blocks constraint after constraint."""
+"""Places of the rows of constraints and of their blocks: rows as in the table, blocks constraint after constraint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BODY, SPEED = 0, 1
 
 
 class Links(NamedTuple):
-    """What the constraints touch, constraint after constraint."""
+    """Bodies and speeds that the constraints touch, constraint after constraint."""
 
     first: np.ndarray
     """(constraints + 1): where the links of a constraint begin."""
@@ -33,12 +33,12 @@ class BodyBlocks(NamedTuple):
     link: np.ndarray
     body: np.ndarray
     at: np.ndarray
-    """Where its six numbers begin in K."""
+    """The place in K where its six numbers begin."""
     row: np.ndarray
     """The row of the table."""
 
 
-class Part(NamedTuple):
+class KeptRows(NamedTuple):
     """Members of a family of which the same rows are kept."""
 
     family: Family
@@ -47,7 +47,7 @@ class Part(NamedTuple):
     kept: list[int]
     """The rows."""
     places: dict[str, np.ndarray]
-    """For every answer (members, numbers): where they go."""
+    """Places (members, numbers) of every answer."""
 
 
 class RowLayout:
@@ -90,16 +90,16 @@ class RowLayout:
         self.links = Links(_starts(n_links), np.array(kind, dtype=np.int64), np.array(target, dtype=np.int64), _starts(size))
         m, n = len(self.rows), self.n_holonomic
         self.sizes = {"g": n, "rate": m, "gamma": m, "K": int(self.links.at[-1]), "speed": m - n}
-        """How many numbers there are of every answer; "speed": the rates of rows of speeds alone."""
+        """Sizes of the answers; "speed": the rates of rows of speeds alone."""
         self.parts = [self._part(families[f], list(mask), *zip(*each, strict=True)) for (f, mask), each in parts.items()]
 
-    def _part(self, family: Family, kept: list[int], places: Sequence[int], members: Sequence[int]) -> Part:
+    def _part(self, family: Family, kept: list[int], places: Sequence[int], members: Sequence[int]) -> KeptRows:
         at = np.array(places, dtype=np.int64)
         rows = self.row_of[self.row_first[at][:, None] + np.arange(len(kept))]
         K = self.links.at[self.links.first[at]][:, None] + np.arange(len(kept) * sum(family.widths))
         n = sum(k < len(family.g) for k in kept)
         answers = {"g": rows[:, :n], "rate": rows, "gamma": rows, "K": K, "speed": rows[:, n:] - self.n_holonomic}
-        return Part(family, np.array(members, dtype=np.int64), kept, answers)
+        return KeptRows(family, np.array(members, dtype=np.int64), kept, answers)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -116,7 +116,7 @@ class RowLayout:
 
     @cached_property
     def angular_K(self) -> np.ndarray:
-        """Of every number in K, whether it belongs to an angular velocity."""
+        """For every number in K, whether it belongs to an angular velocity."""
         found = [np.zeros(0, dtype=bool)]
         for k in range(len(self.links.kind)):
             size = int(self.links.at[k + 1] - self.links.at[k])

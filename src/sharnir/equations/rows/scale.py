@@ -1,4 +1,4 @@
-"""How large the terms of constraints are: residuals are judged by them, metres by the size of the mechanism, radians by one."""
+"""Sizes of the terms of constraints: residuals are judged by them, metres by the size of the mechanism, radians by one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Scale:
         ends = [pose for x in constraints.values() if isinstance(x, ClosingJoint) for pose in (x.at, x.child_at)]
         numbers = [x for pose in ends for x in pose.position if isinstance(x, (int, float))]
         self.length = float(np.abs([*reach, *numbers]).max(initial=0.0))
-        """How far from the ground the mechanism reaches but for its slides, m."""
+        """Reach of the mechanism from the ground but for its slides, m."""
         self.units = np.array([row.unit for row in rows], dtype="U3")
 
     def metres(self, q: np.ndarray) -> np.ndarray:
@@ -51,7 +51,9 @@ class Scale:
         if J is not None:
             n = J.shape[-2]
             units = np.append(units, np.full(max(n - len(units), 0), "m"))[:n]
-            arms = _largest(of_speeds(J, ~self.shifts))
+            turning = of_speeds(J, ~self.shifts)
+            found = abs(turning).max(axis=-1) if J.shape[-1] else np.zeros(J.shape[:-1])
+            arms = found if isinstance(found, np.ndarray) else found.toarray().ravel()
             sizes = {unit: np.maximum(x, arms[..., units == unit].max(axis=-1, initial=0.0)) for unit, x in sizes.items()}
         out = np.empty((*q.shape[:-1], len(units)))
         for unit, x in sizes.items():
@@ -77,9 +79,3 @@ class Scale:
         """(…, rows): of γ."""
         size = self.of_rows(q, J)
         return np.asarray(size * np.abs(gamma / size).max(axis=-1, keepdims=True, initial=SLOWEST))
-
-
-def _largest(J: Rows) -> np.ndarray:
-    """(…, rows): of every row."""
-    found = abs(J).max(axis=-1) if J.shape[-1] else np.zeros(J.shape[:-1])
-    return found if isinstance(found, np.ndarray) else found.toarray().ravel()

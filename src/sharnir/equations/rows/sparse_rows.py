@@ -6,6 +6,7 @@ it is internal, that is where its forces on them balance: these are left out, ex
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 WIDTHS = {**WIDTH, "drift": WIDE, "A": WIDE}
-"""Of the outputs of the program "axes", numbers per body or per axis."""
+"""Numbers per body or per axis in the outputs of the program "axes"."""
 
 BALANCED = 1e-9
 """Sum of the forces of a row, relative to the sum of their sizes: internal."""
@@ -48,9 +49,9 @@ class SparseRows:
     def __init__(self, structure: Structure, rows: BodyRows) -> None:
         self.structure, self.rows = structure, rows
 
-    def evaluate(self, q: np.ndarray, v: np.ndarray, t: float, parameters: np.ndarray | None = None) -> dict[str, Any]:
-        """In one state; J a `scipy.sparse.csr_array` whose pattern is the same in all states."""
-        own = None if parameters is None else np.reshape(parameters, (1, -1))
+    def evaluate(self, q: np.ndarray, v: np.ndarray, t: float, parameters: Sequence[float] | np.ndarray = ()) -> dict[str, Any]:
+        """The rows in one state; J a `scipy.sparse.csr_array` whose pattern is the same in all states."""
+        own = np.array(parameters, dtype=float)[None] if len(parameters) else None
         flat, axes = self.rows.motion.found(q[None], v[None], np.array([t]), own, "axes")
         g, rate, gamma, K = (x[0] for x in self.rows.at(flat).values())
         b, at = self.rows.blocks, {name: x[0].reshape(-1, WIDTHS[name]) for name, x in axes.items()}

@@ -11,13 +11,11 @@ import numpy as np
 
 from ...backends.grouped import native_copy
 from ...backends.loops import exact_program, grouped_forces
-from ...dialect.arithmetic import STEPPING
-from ...dialect.double_double_code import PAIRS
-from ...dialect.kernels.rows import Gathered, Scattered, gather, scatter
-from ...dialect.native import Loop, Native
+from ...dialect.native import Native
 from ...kernels.constrained import EXACT
 from ...programs import CLOSED, PROGRAMS
 from ...programs.program import Program
+from ..motion.native_arrays import native_add, native_add_to_pairs, native_rounded, native_take
 from ..motion.retraction import native_retract
 from ..motion.sparse import SparseEquations
 
@@ -60,9 +58,9 @@ class ExactLoops:
                 keep = np.setdiff1d(np.arange(x.size), np.concatenate([2 * places, 2 * places + 1]))
                 kept = np.zeros(len(keep))
                 out += [
-                    Loop(gather, (Gathered,), STEPPING, store=self.store).bind(Gathered(x, keep, kept)),
+                    native_take(x, keep, kept, self.store),
                     native_copy([(np.zeros(x.size), x)], self.store),
-                    Loop(scatter, (Scattered,), STEPPING, store=self.store).bind(Scattered(kept, keep, x)),
+                    native_add(kept, keep, x, self.store),
                 ]
         return out
 
@@ -84,8 +82,7 @@ class ExactLoops:
     def speed(self) -> list[Native]:
         """The correction of the speeds, in place."""
         everywhere = np.arange(self.structure.nv, dtype=np.int64)
-        added = Scattered(self.rows["delta"], everywhere, self.two["v"])
-        return [*self._corrected("rate"), Loop(scatter, (Scattered,), PAIRS, store=self.store).bind(added)]
+        return [*self._corrected("rate"), native_add(self.rows["delta"], everywhere, self.two["v"], self.store, pairs=True)]
 
     def derivative(self, qdd: np.ndarray, rate: np.ndarray) -> list[Native]:
         """Accelerations and rates of the coordinates, pairs."""
@@ -105,13 +102,10 @@ class ExactLoops:
         if not s.forces:
             return out
         first = {name: np.zeros(len(two[name])) for name in ("t", "q", "v", "parameter")}
-        for name, x in first.items():
-            places = 2 * np.arange(len(x))
-            out.append(Loop(gather, (Gathered,), STEPPING, store=self.store).bind(Gathered(two[name].reshape(-1), places, x)))
+        out += [native_rounded(two[name], x, self.store) for name, x in first.items()]
         layout = s.forces.layout
         push = np.zeros(layout.pushes)
         out += grouped_forces(s, self.store).chain(first, {"push": push})
         for target, part in ((wrench, push[: layout.load_at]), (tau, push[layout.load_at : layout.rate_at])):
-            added = Scattered(part, 2 * np.arange(part.size), target.reshape(-1))
-            out.append(Loop(scatter, (Scattered,), STEPPING, store=self.store).bind(added))
+            out.append(native_add_to_pairs(part, target, self.store))
         return out

@@ -16,7 +16,6 @@ import numpy as np
 from ...backends.grouped import native_copy
 from ...backends.llvm.graph_runner import GraphRunner
 from ...dialect.arithmetic import STEPPING
-from ...dialect.kernels.rows import Gathered, Scattered, gather, scatter
 from ...dialect.native import Loop, Native, calls, from_python
 from ...dialect.storage import allocate
 from ...trace import GraphTooLarge
@@ -24,6 +23,7 @@ from ..kernels import singular_state, singular_step
 from ..kernels.singular_state import Passage
 from ..motion.constrained import ConstrainedEquations
 from ..motion.derivative import trace_derivative
+from ..motion.native_arrays import native_add_to_pairs, native_rounded
 from ..rows.dependence import always_dependent
 from ..rows.one_constraint import label_of
 from ..rows.row_layout import SPEED
@@ -35,15 +35,15 @@ LIMIT = 200_000
 DENSE = 10_000_000
 """Operations of a dense solution that are traced, zeros too, to find that graph."""
 SAMPLES, FEW = 16, 5
-"""Positions whose pivots are usual; interpreted."""
+"""Positions that typical pivots are taken from; interpreted."""
 TIMES = 10.0
-"""What the least mobility of a row is multiplied by: pivots above that are not small, however large they are elsewhere."""
+"""Pivots above so many times the least mobility of a row are not small, however large they are elsewhere."""
 Arrays = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run does far from singular positions, and its buffers."""
+    """The functions of a run far from singular positions, and its buffers."""
 
     X: np.ndarray
     DX: np.ndarray
@@ -56,7 +56,7 @@ class Run:
     n: int
     """States."""
     more: tuple[str, ...]
-    """What the state has beside q and v: states of forces, and the work of every cause."""
+    """The entries of the state after q and v: states of forces, and the work of every cause."""
     derivative: Sequence[Native]
     after_step: Sequence[Native]
     jacobian: Sequence[Native]
@@ -65,11 +65,11 @@ class Run:
     projects: bool
     """Whether states may be moved after a step."""
     backward: bool
-    """In time."""
+    """Whether time runs backward."""
     failed: Callable[[BaseException], None]
-    """Told of an exception in what was called from machine code."""
+    """Called with an exception raised in a function called from machine code."""
     compiled: bool = True
-    """Or interpreted, as the derivative is."""
+    """Whether functions are compiled, or interpreted as the derivative is."""
 
 
 class SingularPassage:
@@ -82,14 +82,14 @@ class SingularPassage:
         self.passes = run.projects
         """Whether singular positions are passed exactly; known once one is near."""
         self.seconds = 0.0
-        """Of preparation during the run."""
+        """Time of preparation during the run."""
         sizes = {"nq": s.nq, "nv": s.nv, "nw": nw, "npar": len(s.parameters), "m": m, "nc": MOST_CALLS, "nx": len(run.X)}
         sizes |= {"n1": s.nq + s.nv, "n2": s.nq + s.nv + nw, "nt": run.tau.size, "np": run.parameters.size}
         own: Any = allocate(Passage, sizes | {"nj": 0, "ni": 0})
         step = run.pivots.size // (run.n * m) if m else 1
         self.p = p = own._replace(
             X=run.X, DX=run.DX, T=run.T, J=run.J, tau=run.tau.reshape(-1), parameter=run.parameters.reshape(-1),
-            pivots=run.pivots.reshape(-1), usual=np.zeros(m), tally=np.zeros(9), layout=np.zeros(7, dtype=np.int64),
+            pivots=run.pivots.reshape(-1), typical=np.zeros(m), tally=np.zeros(9), layout=np.zeros(7, dtype=np.int64),
         )  # fmt: skip
         p.layout[:] = run.n, s.nq, s.nv, nw, 1 if step == 1 else m + 1, run.projects, -1 if run.backward else 1
         p.tally[singular_state.SETTLED] = -np.inf
@@ -101,17 +101,15 @@ class SingularPassage:
         self.derivative = self._native(singular_step.derive)
         self.after_step = self._native(singular_step.settle, self.derivative)
         self.jacobian = [self._native(singular_step.jacobian, self.derivative)] if run.jacobian else []
-        key = ("usual pivots", equations.method.name, run.compiled)
-        if key not in s.cached:
-            s.cached[key] = self._usual(SAMPLES if run.compiled else FEW)
-        p.usual[:] = s.cached[key]
-        p.usual[self._switched()] = 0.0
+        key = ("typical pivots", equations.method.name, run.compiled)
+        p.typical[:] = s.once(key, lambda: self._typical_pivots(SAMPLES if run.compiled else FEW))
+        p.typical[self._switched()] = 0.0
         shared = ("X", "DX", "T", "J", "tau", "parameter", "pivots", "calls", "first")
         self._fresh = {name: x.copy() for name, x in p._asdict().items() if name not in shared}
         self._first_roles = dict(self._roles)
 
     def renew(self) -> None:
-        """As before the first run. What was compiled for singular positions is found again where it is needed."""
+        """The state before the first run. What was compiled for singular positions is found again where it is needed."""
         for name, x in self._fresh.items():
             getattr(self.p, name)[...] = x
         self.counted[:] = 1.0
@@ -138,7 +136,7 @@ class SingularPassage:
         return native
 
     def _set_calls(self) -> None:
-        """In place: machine code reads them at every call."""
+        """Set the calls in place: machine code reads them at every call."""
         ordered = [list(self._roles.get(role, ())) for role in range(singular_state.JACOBIAN + 1)]
         together = [native for role in ordered for native in role]
         self.p.calls[: len(together)] = calls(together)
@@ -154,17 +152,17 @@ class SingularPassage:
     # --- what happened --------------------------------------------------------------------------------------------------------
     @property
     def count(self) -> int:
-        """How often a neighbourhood was entered."""
+        """Number of neighbourhoods of singular positions that were entered."""
         return int(self.p.tally[singular_state.PASSAGES])
 
     @property
     def evaluations(self) -> int:
-        """In double-double."""
+        """Number of evaluations in double-double arithmetic."""
         return int(self.p.tally[singular_state.EVALUATIONS])
 
     @property
     def nearest(self) -> float:
-        """The least σ, relative to what is usual."""
+        """The least σ, relative to its typical value."""
         s = float(self.p.tally[singular_state.NEAREST])
         return s**-0.5 if s > 0.0 else np.inf
 
@@ -180,13 +178,13 @@ class SingularPassage:
         """Evaluations that had to be made as if the position were an ordinary one, and the time of the last."""
         return int(self.p.tally[singular_state.FAILED]), float(self.p.tally[singular_state.FAILED_T])
 
-    # --- which rows count, and what is usual ----------------------------------------------------------------------------------
-    def _usual(self, samples: int) -> np.ndarray:
+    # --- which rows count, and typical pivots ----------------------------------------------------------------------------------
+    def _typical_pivots(self, samples: int) -> np.ndarray:
         """The median of every pivot over random positions, on the constraints or not."""
         run, s, p = self.run, self.structure, self.p
         rng = np.random.default_rng(11)
         before, found = (run.X.copy(), run.T.copy(), run.parameters.copy()), []
-        if run.parameters.size:  # those of the model: what is usual does not depend on the run that asked first
+        if run.parameters.size:  # those of the model: typical pivots do not depend on the run that asked first
             run.parameters[...] = list(s.parameters.values())
         step = int(p.layout[singular_state.STEP])
         for _ in range(-(-samples // run.n)):
@@ -202,7 +200,7 @@ class SingularPassage:
         return np.minimum([np.median(column) if len(column) else 0.0 for column in known], TIMES * self._least_mobility())
 
     def _least_mobility(self) -> np.ndarray:
-        """Of every row, what it would be if all bodies moved as one: long chains are far more mobile than that in most positions,
+        """The mobility of every row if all bodies moved as one: long chains are far more mobile than that in most positions,
         and far from singular in positions where they are not. Elastic speeds do not count: what slopes do to a row open by
         metres says nothing of closed positions."""
         s, rows = self.structure, self.equations.table.on_bodies
@@ -220,10 +218,7 @@ class SingularPassage:
         def of(which: np.ndarray) -> np.ndarray:
             return np.median([np.bincount(rows.row_of_K, x * which, len(rows)) for x in K], axis=0)
 
-        shifting, turning = (
-            of(~rows.angular_K & ~bending),
-            of(rows.angular_K),
-        )  # rows of position have arms too, too long where open
+        shifting, turning = of(~rows.angular_K & ~bending), of(rows.angular_K)  # rows of position have arms too, long where open
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(shifting > 0.0, shifting / m.sum(), turning / inertia)
 
@@ -238,14 +233,14 @@ class SingularPassage:
                 found = always_dependent(e, p.kept[: e.structure.nq].copy(), float(p.T[0]), parameters)
                 self.structure.cached[key] = read, found
             self.counted[self.structure.cached[key][1] & ~self._switched()] = 0.0
-            self.p.usual[:] *= self.counted
+            self.p.typical[:] *= self.counted
             if self.run.projects:
                 self._roles |= self._near()
         except GraphTooLarge:
             self.passes = False
             self.p.layout[singular_state.PROJECTED] = 0
         except BaseException as error:
-            self.p.usual[:] = 0.0
+            self.p.typical[:] = 0.0
             self.run.failed(error)
         self._roles[singular_state.PREPARE] = ()
         self._set_calls()
@@ -275,7 +270,7 @@ class SingularPassage:
         }
 
     def _by_loops(self, two: dict[str, np.ndarray]) -> dict[int, Sequence[Native]]:
-        """Of models of any size."""
+        """Functions near singular positions for models of any size."""
         e, s, p, run = self.equations, self.structure, self.p, self.run
         assert e.sparse is not None
         if s.drives or s.given:
@@ -284,19 +279,11 @@ class SingularPassage:
         # powers need no more digits: those of the derivative in double precision, at the first parts
         sizes = {"q": s.nq, "v": s.nv, "rate": s.nq, "qdd": s.nv, "more": len(run.more)}
         one = {name: np.zeros(size) for name, size in sizes.items()}
-        firsts = [
-            Loop(gather, (Gathered,), STEPPING, store=e.store).bind(
-                Gathered(two[n].reshape(-1), 2 * np.arange(len(one[n])), one[n])
-            )
-            for n in ("q", "v")
-        ]
+        rounded = [native_rounded(two[name], one[name], e.store) for name in ("q", "v")]
         inputs = {"t": run.T, "tau": p.own_tau, "parameter": p.own_parameter}
-        places = 2 * np.arange(len(run.more))
-        powers = [
-            native_copy([(np.zeros_like(p.more2), p.more2)], e.store),
-            Loop(scatter, (Scattered,), STEPPING, store=e.store).bind(Scattered(one["more"], places, p.more2.reshape(-1))),
-        ]
-        derived = [*firsts, *run.one_state({**one, **inputs}), *powers] if run.more else []
+        cleared = native_copy([(np.zeros_like(p.more2), p.more2)], e.store)
+        powers = [cleared, native_add_to_pairs(one["more"], p.more2, e.store)]
+        derived = [*rounded, *run.one_state({**one, **inputs}), *powers] if run.more else []
         return {
             singular_state.POSITION: loops.position(),
             singular_state.SPEED: loops.speed(),
@@ -307,14 +294,16 @@ class SingularPassage:
 def exact_code(e: ConstrainedEquations, more: Sequence[str]) -> tuple[GraphRunner, GraphRunner, GraphRunner]:
     """A Newton step of the coordinates, the correction of the speeds, and the derivative, in double-double; once for a model."""
     key = ("exact", e.method.name, tuple(more), str(e.store.folder))
-    if key not in e.structure.cached:
+
+    def make() -> tuple[GraphRunner, GraphRunner, GraphRunner]:
         n, m = e.sizes["n"], e.sizes["m"]
         if not e.sparse and n**3 / 6 + n * n * m + n * m * m + m**3 / 6 > DENSE:
             raise GraphTooLarge
         causes = tuple(more[len(e.structure.states) :])
-        derivative = trace_derivative(e.structure, e.method, bool(causes), "tau" in causes, LIMIT, e, exact=True)
-        assert derivative.causes == causes
-        programs = (*e.projector.traced(True, LIMIT, counted=len(e.table)), derivative.traced)
-        e.structure.cached[key] = tuple(GraphRunner(traced, store=e.store, pairs=True) for traced in programs)
-    found: tuple[GraphRunner, GraphRunner, GraphRunner] = e.structure.cached[key]
-    return found
+        rates = trace_derivative(e.structure, e.method, bool(causes), "tau" in causes, LIMIT, e, exact=True)
+        assert rates.causes == causes
+        programs = (*e.projector.traced(True, LIMIT, counted=len(e.table)), rates.traced)
+        position, speed, derivative = (GraphRunner(traced, store=e.store, pairs=True) for traced in programs)
+        return position, speed, derivative
+
+    return e.structure.once(key, make)

@@ -11,7 +11,7 @@ from ...backends.grouped import native_copy
 from ...dialect.arithmetic import side_by_side
 from ...dialect.jit import host_lanes
 from ...dialect.native import Loop, Native
-from ...equations.kernels.singular_step import Approach, Usual, approach
+from ...equations.kernels.singular_step import Approach, TypicalPivots, approach
 from ...equations.motion.derivative import CompiledDerivative
 from ...equations.motion.normalization import vector_normalize
 from ...equations.motion.stabilisation import PROJECTION
@@ -180,8 +180,8 @@ class AdaptiveLanes:
         """How near to a singular position every lane is."""
         if self.equations is None:
             return []
-        loop = Loop(approach, (Usual, Approach), side_by_side(host_lanes()), shared=1, store=self._store)
-        return [loop.bind(Usual(self._typical_pivots), Approach(at["pivots"], at["near"]))]
+        loop = Loop(approach, (TypicalPivots, Approach), side_by_side(host_lanes()), shared=1, store=self._store)
+        return [loop.bind(TypicalPivots(self._typical_pivots), Approach(at["pivots"], at["near"]))]
 
     def find_typical_pivots(self, q: np.ndarray, t: float, parameters: np.ndarray) -> None:
         """Find the typical pivots, without those of rows that always depend on others, at a position on the constraints: that of
@@ -195,7 +195,7 @@ class AdaptiveLanes:
         assert code is not None
         one = StraightLine(setup, code).passage
         if one is not None:
-            self._typical_pivots[:] = one.p.usual
+            self._typical_pivots[:] = one.p.typical
             reads = self.equations.table.reads
             depends = np.ones(len(self._typical_pivots), dtype=bool)
             moved = 0.03 * np.where(parameters == 0.0, 1.0, parameters) * np.random.default_rng(13).uniform(0.5, 1.0, len(reads))

@@ -160,7 +160,7 @@ def violated_constraint(m: MotionSystem, r: Result) -> str:
         return ""
     table, limit = m.constrained.table, m.stabilisation.violation_limit
     parameters = () if r.parameter_rows is None else r.parameter_rows[-1]
-    g = table.evaluate_either(r.q[-1], r.v[-1], float(r.t[-1]), parameters)["g"]
+    g = table.evaluate(r.q[-1], r.v[-1], float(r.t[-1]), parameters, sparse=True)["g"]
     allowed = limit * table.scale.of_rows(r.q[-1])[: len(g)]
     if (np.abs(g) <= allowed).all():
         return ""
@@ -208,7 +208,7 @@ def _undefined_constraint(m: MotionSystem, t: float, x: np.ndarray) -> Constrain
         return None
     q, v, _, _ = m.split(x)
     with np.errstate(all="ignore"):
-        return m.constrained.table.undefined(m.constrained.table.evaluate_either(q, v, t, m.parameters.tolist()))
+        return m.constrained.table.undefined(m.constrained.table.evaluate(q, v, t, m.parameters.tolist(), sparse=True))
 
 
 def _left_range(m: MotionSystem, t: float, x: np.ndarray) -> str:

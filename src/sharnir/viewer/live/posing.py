@@ -17,7 +17,7 @@ from ...dynamics import Dynamics
 from ...equations.assembly.continuation import Drive, Reached, distance
 from ...equations.assembly.fixed_coordinates import angles, held_coordinates, own_speeds
 from ...equations.assembly.least_motion import along
-from ...equations.assembly.loop_closure import AtParameters, Closure
+from ...equations.assembly.loop_closure import Closure
 from ...equations.assembly.search import closed_position
 from ...equations.motion.retraction import retract
 from ...equations.rows.constraint_table import table_of
@@ -50,7 +50,7 @@ class Posing:
         """Values of parameters that differ from the model's own."""
         self._values = tuple(model.parameter_values(parameters).values())
         self._parameters = np.array(self._values) if self._values else None
-        self._table = AtParameters(table_of(model), self._values) if model.constraints else None
+        self._table = table_of(model).at(self._values) if model.constraints else None
         self._limits = Limits(model)
         self.dynamics = Dynamics(model)
         guess = retract(model, model.coordinates(q), np.zeros(model.nv), t)
