@@ -144,7 +144,7 @@ def by_parameter(model: Model, values: np.ndarray | None) -> dict[str, np.ndarra
 
 def law_forces(law: Law, rollout: Rollout) -> np.ndarray:
     """(B, T, nv) of a law at every stored state."""
-    s = rollout.state_rows
+    s = rollout._states
     return law(s.t, s.q, s.v, s.parameters).reshape(rollout.v.shape)
 
 

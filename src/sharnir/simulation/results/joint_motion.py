@@ -118,7 +118,7 @@ def _values(r: Derived, joint: PlacedJoint, order: int) -> np.ndarray:
 
 def _computed(r: Derived, joint: PlacedJoint, order: int, cut: bool) -> np.ndarray:
     if joint.follows is not None:
-        ratio, offset = r.number_of(joint.follows.ratio), r.number_of(joint.follows.offset)
+        ratio, offset = r._number(joint.follows.ratio), r._number(joint.follows.offset)
         led = ratio[..., None] * _values(r, find_joint(r.model, joint.follows.leader), order)
         return led + offset[..., None] if order == COORDINATE else led
     runs = joint.type.segments(_label(joint))

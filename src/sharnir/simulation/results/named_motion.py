@@ -240,11 +240,11 @@ class NamedMotion(Derived):
 
         to_csv(self, path)
 
-    def stored(self) -> tuple[Variables, dict[str, Any]]:
+    def _stored(self) -> tuple[Variables, dict[str, Any]]:
         """Variables and attributes of a data set that define the motion."""
         raise NotImplementedError
 
     @property
-    def more_columns(self) -> dict[str, np.ndarray]:
+    def _more_columns(self) -> dict[str, np.ndarray]:
         """Columns of tables beyond those of every motion."""
         return {}

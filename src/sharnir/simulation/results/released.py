@@ -81,16 +81,16 @@ def released_dynamics(d: Dynamics) -> Dynamics:
 def _motion(r: Derived, d: Dynamics) -> dict[str, Any]:
     """The motion in the coordinates of the released mechanism, as rows."""
     found = {
-        what: np.concatenate([values_of(r, j.name, order).reshape(len(r.state_rows.t), -1) for j in d.model.joints], axis=1)
+        what: np.concatenate([values_of(r, j.name, order).reshape(len(r._states.t), -1) for j in d.model.joints], axis=1)
         for what, order in (("q", COORDINATE), ("v", SPEED), ("qdd", ACCELERATION))
     }
-    return found | {"t": r.state_rows.t, "parameter": r.state_rows.parameters}
+    return found | {"t": r._states.t, "parameter": r._states.parameters}
 
 
 def joint_loads(r: Derived) -> JointLoads:
     """By inverse dynamics of the released mechanism, the bodies under the forces of the constraints on them."""
     d = released_dynamics(r.dynamics)
-    names, n, state = [j.name for j in d.model.joints], len(r.state_rows.t), _motion(r, d)
+    names, n, state = [j.name for j in d.model.joints], len(r._states.t), _motion(r, d)
     wrenches = np.zeros((n, len(d.model.bodies), 6))
     for bodies in r.forces_on_bodies.values():
         for body, wrench in bodies.items():
@@ -98,18 +98,18 @@ def joint_loads(r: Derived) -> JointLoads:
     evaluator = d.solver.evaluator
     tau = evaluator.output("inverse", "tau", **state, wrench=wrenches)
     axes = evaluator.output("axes", "A", **{what: x for what, x in state.items() if what != "qdd"})
-    own = {name: r.shaped(tau[:, d.model.v_slice(name)]) for name in names}
+    own = {name: r._shaped(tau[:, d.model.v_slice(name)]) for name in names}
     links = {name: forces for name, forces in _of_constraints(r, d, state).items() if forces}
     for forces in links.values():
         for name, force in forces.items():
             own[name] = own[name] - force
     for follower, c in ((j.name, j.follows) for j in r.model.joints):
         if c is not None:
-            force, ratio = own[follower], r.number_of(c.ratio)[..., None]
+            force, ratio = own[follower], r._number(c.ratio)[..., None]
             links[f"coupling of {follower}"] = {follower: force, c.leader: -ratio * force}
             own[c.leader], own[follower] = own[c.leader] + ratio * force, np.zeros_like(force)
     rows = {name: slice(*x) for name, x in zip(names, d.model.structure.tree.own[1:].tolist(), strict=True)}
-    return JointLoads(own, links, {name: r.shaped(axes[:, rows[name]]) for name in names})
+    return JointLoads(own, links, {name: r._shaped(axes[:, rows[name]]) for name in names})
 
 
 def _of_constraints(r: Derived, d: Dynamics, state: dict[str, Any]) -> dict[str, Forces]:
@@ -126,7 +126,7 @@ def _of_constraints(r: Derived, d: Dynamics, state: dict[str, Any]) -> dict[str,
         for speed, force in forces.items():
             joint, k = speeds[speed]
             of = found.setdefault(name, {}).setdefault(joint, np.zeros((*r.shape, d.model.joints[d.model.joint_index(joint)].nv)))
-            of[..., k] = r.shaped(force)
+            of[..., k] = r._shaped(force)
     return found
 
 

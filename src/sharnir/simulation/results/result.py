@@ -121,13 +121,13 @@ class Result(NamedMotion):
         end = np.full((1, self.model.nv), np.nan)
         return np.concatenate([self._accelerations(slice(-1)), end]) if len(self.t) > 1 else end
 
-    def stored(self) -> tuple[Variables, dict[str, Any]]:
+    def _stored(self) -> tuple[Variables, dict[str, Any]]:
         from .storage import motion
 
         return motion(self)
 
     @property
-    def more_columns(self) -> dict[str, np.ndarray]:
+    def _more_columns(self) -> dict[str, np.ndarray]:
         """Sensitivities."""
         states = [*(f"q {n}" for n in self.model.q_names), *(f"v {n}" for n in self.model.v_names)]
         return {

@@ -114,7 +114,7 @@ def write(r: Result, path: PathLike, texts: dict[str, str] | None = None) -> Non
 def to_xarray(r: NamedMotion) -> Dataset:
     import xarray as xr
 
-    data, attributes = r.stored()
+    data, attributes = r._stored()
     data |= _derived(r)
     words = {name: data.pop(name) for name in list(data) if name == "time" or data[name][0] == (name,)}
     return xr.Dataset(data, words, attributes)

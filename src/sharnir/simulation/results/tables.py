@@ -57,7 +57,7 @@ def to_dataframe(r: NamedMotion) -> DataFrame:
 
 def to_csv(r: NamedMotion, path: PathLike) -> None:
     path = check_writable(path)
-    found = {"t": np.broadcast_to(r.t, r.shape)} | {name: x.values for name, x in table(r).items()} | r.more_columns
+    found = {"t": np.broadcast_to(r.t, r.shape)} | {name: x.values for name, x in table(r).items()} | r._more_columns
     rows = np.stack([x.ravel() for x in found.values()], axis=1)
     try:
         with atomic_write(path) as part, part.open("w", newline="", encoding="utf-8") as file:

@@ -159,7 +159,7 @@ class Rollout(NamedMotion):
             out[k, : len(one)] = one.a
         return out
 
-    def stored(self) -> tuple[Variables, dict[str, Any]]:
+    def _stored(self) -> tuple[Variables, dict[str, Any]]:
         from .storage import model_words, variables
 
         data = variables(self, model_words(self.model), ("q", "v", "parameters", "states"))
