@@ -250,6 +250,7 @@ def test_ctrl_c_while_the_command_is_imported_is_said_too():
 
 
 def test_ctrl_c_in_python_is_a_keyboard_interrupt(monkeypatch):
-    monkeypatch.setattr("sharnir.simulation.run.preparation.motion_system", lambda *args, **options: signal.raise_signal(signal.SIGINT))
+    place = "sharnir.simulation.run.preparation.motion_system"
+    monkeypatch.setattr(place, lambda *args, **options: signal.raise_signal(signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         sh.simulate(hinged(), 1.0)

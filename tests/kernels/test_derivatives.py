@@ -200,7 +200,7 @@ def test_kernels_and_differentiated_graphs_agree_to_rounding(name, question):
     values = [*s.q, *s.v, *s.tau, s.t]
     found = []
     for make in (derivatives_by_kernels, derivatives_by_graph):
-        traced = make(m.structure, question)
+        traced = make(m.structure, question, None, False)
         symbols = [x for group in traced.inputs.values() for x in group]
         found.append({key: Expression(traced.graph, symbols, y)(*values) for key, y in traced.outputs.items()})
     for key, x in found[0].items():
@@ -376,5 +376,5 @@ def test_programs_write_everything_and_read_nothing_they_have_not_written():
 
 def test_the_graphs_of_robots_are_as_small_as_they_were():
     """Operations decide the speed: UR5 by the kernels, against 2 824 + 1 106 by differentiating the graph."""
-    graph = derivatives_by_kernels(load("ur5").model.structure, "inverse").graph
+    graph = derivatives_by_kernels(load("ur5").model.structure, "inverse", None, False).graph
     assert len(graph.nodes) <= 4500
