@@ -88,7 +88,7 @@ BODIES_OF_A_CALL = 2**18
 
 def program_loop(program: Program, lanes: int, store: Cache) -> Loop:
     """The machine code of a program."""
-    options = Options(lanes, branches=program.loops_only, vectorize=lanes == 1)
+    options = Options(lanes, branches=program.loops_only, vectorize=program.dense and lanes == 1)
     return Loop(program.function, program.groups, options, shared=2, store=store)
 
 

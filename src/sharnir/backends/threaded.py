@@ -142,7 +142,7 @@ def parts_of(stage: Stage, structure: Structure, threads: int) -> list[IntArray]
 def _bound(
     program: Program, stage: Stage, structure: Structure, groups: tuple[Any, ...], parts: list[IntArray], store: Cache
 ) -> list[Native]:
-    loop = Loop(stage.function, (*program.groups, BodyRanges), Options(1, vectorize=True), shared=2, store=store)
+    loop = Loop(stage.function, (*program.groups, BodyRanges), Options(), shared=2, store=store)
     tree, joints, x, work, y = groups
     out = []
     for rows in parts:

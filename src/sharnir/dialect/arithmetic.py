@@ -38,7 +38,7 @@ class Options:
     unrolled: int = 600
     """The most syntax nodes that a loop of known length may become where it is unrolled."""
     vectorize: bool = False
-    """Whether LLVM's loop vectoriser runs: longer to compile."""
+    """LLVM's loop vectoriser runs, which doubles the time to compile: for long loops along rows of matrices."""
     pairs: bool = False
     """In double-double arithmetic (double_double_code.py): of two lanes, the parts of a number. Branches may depend on them."""
 

@@ -33,14 +33,19 @@ class InertiaAlgorithm(NamedTuple):
         """Forward dynamics, with reactions, and the matrix; each also for coupled coordinates."""
         work = group(base=forward.MatrixForward, inertia=self.work)
         folded = group(on_axes=work, folded=coupled.Folded)
-        algorithm = (self.system, self.solve)
-        yield Program(f"forward/{self.name}", partial(forward.forward_by_matrix, *algorithm), Forced, work, forward.ForwardOut)
-        yield Program(f"solve/{self.name}", partial(forward.solve_by_matrix, *algorithm), Forced, work, forward.SolveOut)
+        dense = self.solve is forward.solve_dense
+        for question, by_matrix, outputs in (
+            ("forward", forward.forward_by_matrix, forward.ForwardOut),
+            ("solve", forward.solve_by_matrix, forward.SolveOut),
+        ):
+            function = partial(by_matrix, self.system, self.solve)
+            yield Program(f"{question}/{self.name}", function, Forced, work, outputs, dense=dense)
         for question, function, outputs in (
             ("forward", coupled.forward_folded, forward.ForwardOut),
             ("solve", coupled.solve_by_folding, forward.SolveOut),
         ):
-            yield Program(f"coupled/{question}/{self.name}", partial(function, self.system), Forced, folded, outputs)
+            entry = partial(function, self.system)
+            yield Program(f"coupled/{question}/{self.name}", entry, Forced, folded, outputs, dense=True)
         poses = {"poses": Poses} if self.needs_poses else {}
         alone = group(v=Array["nv"], joint=JointValues, **poses, inertia=self.work)  # type: ignore[misc]
         on_axes = group(on_axes=alone, M=Array["na", "na"])  # type: ignore[misc]
@@ -64,7 +69,7 @@ def iterations() -> Iterator[Program]:
             ("-multipliers", iterative.forward_on_multipliers, iterative.OnMultipliers),
         ):
             entry = partial(function, warm_started)
-            yield Program(f"forward/{name}{suffix}", entry, Forced, work, iterative.IterativeOut, loops_only=True)
+            yield Program(f"forward/{name}{suffix}", entry, Forced, work, iterative.IterativeOut, loops_only=True, dense=True)
 
 
 PROGRAMS = [*(program for algorithm in INERTIA for program in algorithm.programs()), *iterations()]
