@@ -19,6 +19,7 @@ from ...model.forces.groups import Group
 from ...model.forces.layout import WIDTH
 from ...model.forces.shape import Shape
 from ...model.model import Model
+from ...model.per_structure import per_structure
 from ...model.structure import Structure
 from ...trace import Expression, Number
 from .constraint_families import Family, families
@@ -86,16 +87,6 @@ class RowsOnBodies(NamedTuple):
     """(rows): d(rate)/dt = Σ K·(true acceleration of a body) + Σ K·(rate of a speed) + gamma                        (L22)"""
     K: list[Number]
     """(flat): the blocks of all links"""
-
-
-def body_rows_of(model: Model) -> BodyRows:
-    """The rows of a model, made once."""
-    return body_rows(model.structure, model.constraints)
-
-
-def body_rows(structure: Structure, constraints: Mapping[str, Constraint]) -> BodyRows:
-    """The rows of a structure, which is made anew where constraints are added."""
-    return structure.once("body rows", lambda: BodyRows(structure, constraints))
 
 
 class BodyRows(RowLayout):
@@ -254,6 +245,12 @@ class BodyRows(RowLayout):
             groups = [_group(part, answers, begin) for part in self.parts]
             self._codes[key] = GroupedCode([group for group in groups if group.places.size], store, pairs)
         return self._codes[key]
+
+
+@per_structure
+def body_rows(model: Model) -> BodyRows:
+    """The rows of a model."""
+    return BodyRows(model.structure, model.constraints)
 
 
 def _outputs(part: KeptRows, answers: Sequence[str]) -> list[Number]:
