@@ -98,7 +98,7 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
 
     @cached_property
     def _fast_forward(self) -> FastPath:
-        return self._with_inertia.fast_forward()
+        return self._with_inertia.fast_forward
 
     def reactions(
         self,
@@ -191,14 +191,10 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
         """
         if wrenches is None and actuated is None:
             more = self._evaluator.fast_parameters(parameters) if self._parametric or parameters is not None else ()
-            done = self._fast_inverse(out, q, v, a, *more, t)
+            done = self.solver.fast_inverse(out, q, v, a, *more, t)
             if done is not None:
                 return done
         return self.solver.inverse(At(q=q, v=v, qdd=a, t=t, wrench=wrenches, parameter=parameters), out, actuated)
-
-    @cached_property
-    def _fast_inverse(self) -> FastPath:
-        return self.solver.fast_inverse()
 
     def inverse_reactions(
         self,

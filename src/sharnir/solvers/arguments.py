@@ -122,18 +122,13 @@ class Arguments:
 
     def states(self, at: At) -> tuple[Rows, int, bool]:
         """`rows` of what was given of q, v, tau, qdd, t and wrench, with the parameters of a model that has any."""
-        m = self.model
-        sizes = {
-            "q": m.nq,
-            "v": m.nv,
-            "tau": m.nv,
-            "qdd": m.nv,
-            "t": 1,
-            "wrench": 6 * len(m.bodies),
-            "parameter": len(self._names),
-        }
         optional = {"wrench": at.get("wrench") is not None, "parameter": bool(self._names) or at.get("parameter") is not None}
-        return self.rows(at, {name: size for name, size in sizes.items() if optional.get(name, name in at)})
+        return self.rows(at, {name: size for name, size in self._sizes.items() if optional.get(name, name in at)})
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        s = self.model.structure
+        return {"q": s.nq, "v": s.nv, "tau": s.nv, "qdd": s.nv, "t": 1, "wrench": 6 * s.nb, "parameter": len(s.parameters)}
 
     def rows(self, given: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[Rows, int, bool]:
         """Inputs of these sizes as rows, how many states they are, and whether it is one that came without a batch axis."""

@@ -49,15 +49,19 @@ class ConstrainedSolver:
     def backend(self) -> str:
         return "dense" if self.equations.form else self.equations.backend
 
+    @cached_property
     def fast_forward(self) -> FastPath:
         return fast_path(self.code.forward() if self.code.solves else None, self.evaluator.threads)
 
+    @cached_property
     def fast_inverse(self) -> FastPath:
         return fast_path(None)  # constraints carry part of the load
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
     def forward(self, at: At, out: np.ndarray | None = None) -> np.ndarray:
         rows, n, single = self._states(at)
+        if single and out is None and "wrench" not in rows and (done := self.fast_forward.row(rows)) is not None:
+            return np.asarray(done)
         if self.code.solves:
             qdd = self.evaluator.run(self.code.forward("wrench" in rows), rows, n)["qdd"]
         elif self._by_elimination:

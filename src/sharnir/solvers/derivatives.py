@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -87,14 +87,16 @@ class TreeDerivatives:
             way = self._way(check_wrt(wrt, self.names, self.evaluator))
         more = self.evaluator.fast_parameters(at["parameter"])
         done = way.fast(None, at["q"], at["v"], at[self.last], *more, at["t"])
-        return way.result(done if done is not None else self._general(way.runner, at))
+        if done is None:
+            return way.result(self._general(way.runner, at))
+        return way.result(done if len(way.outputs) > 1 else (done,))
 
     def _way(self, wrt: tuple[str, ...]) -> _Way:
         if wrt not in self._ways:
             outputs = (self.value, *map(field_of, wrt))
             runner = derivative_runner(self.evaluator.formulation.programs, self.question, outputs)
             native = isinstance(runner, (GraphRunner, LoopRunner))
-            fast = several(fast_path(runner if native else None, self.evaluator.threads), len(outputs))
+            fast = fast_path(runner if native else None, self.evaluator.threads)
             self._ways[wrt] = _Way(runner, fast, ("value", *outputs[1:]))
         return self._ways[wrt]
 
@@ -104,18 +106,3 @@ class TreeDerivatives:
         if single and not all(np.isfinite(x).all() for x in (*rows.values(), *found)):
             self.evaluator.diagnose(at)
         return [y[0] for y in found] if single else found
-
-
-def several(fast: FastPath, outputs: int) -> FastPath:
-    """A fast path that returns a tuple also where there is one output."""
-    if outputs > 1:
-        return fast
-
-    def wrapped(call: Callable[..., Any]) -> Callable[..., Any]:
-        def one(*values: Any) -> Any:
-            done = call(*values)
-            return None if done is None else (done,)
-
-        return one
-
-    return FastPath(wrapped(fast.single), wrapped(fast.batch), fast.inputs)

@@ -28,13 +28,16 @@ class Solver(Protocol):
     def backend(self) -> str:
         """The backend of forward dynamics."""
 
+    @property
     def fast_forward(self) -> FastPath:
         """q, v, tau, t as plain arrays straight to compiled code, where there is such code."""
 
+    @property
     def fast_inverse(self) -> FastPath:
         """The same of q, v, a, t."""
 
-    def forward(self, at: At, out: np.ndarray | None = None) -> np.ndarray: ...
+    def forward(self, at: At, out: np.ndarray | None = None) -> np.ndarray:
+        """Accelerations, where the fast path does not apply; so with `inverse`."""
 
     def solve(self, at: At) -> Solution: ...
 
