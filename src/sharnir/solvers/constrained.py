@@ -22,7 +22,7 @@ from .actuation import actuated_speeds, check_produced, forces_of, least_multipl
 from .arguments import At, Rows, each_state, unbatch
 from .constrained_code import ConstrainedCode
 from .constrained_derivatives import ConstrainedDerivatives
-from .derivatives import Derivatives, check_wrt, field_of
+from .derivatives import Derivatives, Wrt, check_wrt, field_of
 from .evaluator import Evaluator
 from .force_actions import motion_of
 from .jacobian_code import JacobianCode
@@ -191,13 +191,13 @@ class ConstrainedSolver:
         )
 
     # --- derivatives --------------------------------------------------------------------------------------------------------
-    def forward_derivatives(self, at: At, wrt: Any) -> Derivatives:
+    def forward_derivatives(self, at: At, wrt: Wrt) -> Derivatives:
         return self._derivatives.forward(at, wrt)
 
-    def inverse_derivatives(self, at: At, wrt: Any) -> Derivatives:
+    def inverse_derivatives(self, at: At, wrt: Wrt) -> Derivatives:
         return self._derivatives.inverse(at, wrt)
 
-    def reaction_derivatives(self, at: At, wrt: Any) -> Derivatives:
+    def reaction_derivatives(self, at: At, wrt: Wrt) -> Derivatives:
         names = check_wrt(wrt, ("q", "v", "tau"), self.evaluator)
         rows, n, single = self._states(at)
         qdd, lam = self.solved(rows, n)

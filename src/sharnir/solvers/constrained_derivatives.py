@@ -27,7 +27,7 @@ from ..kernels.constrained import constraint_forces, least_pivot, pushed
 from ..trace import Graph, GraphTooLarge, Number
 from .actuation import least_changes, multipliers_of, null_rows, without_rows
 from .arguments import At, Rows, unbatch
-from .derivatives import Derivatives, check_wrt, field_of
+from .derivatives import Derivatives, Wrt, check_wrt, field_of
 from .jacobian_code import JacobianCode
 from .near_dependence import refined_changes
 
@@ -132,7 +132,7 @@ class ConstrainedDerivatives:
         return traced_program(values, outputs)
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
-    def forward(self, at: At, wrt: Any) -> Derivatives:
+    def forward(self, at: At, wrt: Wrt) -> Derivatives:
         if wrt.__class__ is not tuple or wrt not in self._graphs:
             wrt = check_wrt(wrt, ("q", "v", "tau"), self.evaluator)
         if wrt not in self._graphs:
@@ -230,7 +230,7 @@ class ConstrainedDerivatives:
         return [name for name in wrt if name in ("q", "parameter")]
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
-    def inverse(self, at: At, wrt: Any) -> Derivatives:
+    def inverse(self, at: At, wrt: Wrt) -> Derivatives:
         wrt = check_wrt(wrt, ("q", "v", "a"), self.evaluator)
         tau = self.solver.inverse(at)
         rows, n, single = self.evaluator.arguments.states(at)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..backends.llvm.graph_runner import GraphRunner
 from ..backends.loops import LoopRunner
 from ..backends.runner import Runner
 from ..errors import MethodError, brief, unknown
+from .arguments import At
 from .evaluator import Evaluator
 
 
@@ -33,6 +34,8 @@ class Derivatives:
     dparameters: np.ndarray | None = None
 
 
+Wrt = str | Sequence[str]
+"""What is differentiated by: names of arguments."""
 PARAMETERS = "parameters"
 
 
@@ -41,7 +44,7 @@ def field_of(name: str) -> str:
     return "dparameters" if name == "parameter" else f"d{name}"
 
 
-def check_wrt(wrt: Any, names: Sequence[str], evaluator: Evaluator) -> tuple[str, ...]:
+def check_wrt(wrt: Wrt, names: Sequence[str], evaluator: Evaluator) -> tuple[str, ...]:
     """The argument `wrt`, checked, as a tuple of inputs of programs."""
     names = (*names, PARAMETERS)
     asked = (wrt,) if isinstance(wrt, str) else tuple(wrt) if isinstance(wrt, Iterable) else (wrt,)
@@ -56,7 +59,10 @@ def check_wrt(wrt: Any, names: Sequence[str], evaluator: Evaluator) -> tuple[str
     return tuple("parameter" if name == PARAMETERS else name for name in names if name in asked)
 
 
-QUESTIONS = {"forward": ("qdd", "tau", ("q", "v", "tau")), "inverse": ("tau", "qdd", ("q", "v", "a"))}
+QUESTIONS: dict[str, tuple[str, Literal["tau", "qdd"], tuple[str, ...]]] = {
+    "forward": ("qdd", "tau", ("q", "v", "tau")),
+    "inverse": ("tau", "qdd", ("q", "v", "a")),
+}
 """The value, the argument beside q and v, and the names of `wrt`."""
 
 
@@ -81,7 +87,7 @@ class TreeDerivatives:
         self.value, self.last, self.names = QUESTIONS[question]
         self._ways: dict[tuple[str, ...], _Way] = {}
 
-    def __call__(self, at: Mapping[str, Any], wrt: Any) -> Derivatives:
+    def __call__(self, at: At, wrt: Wrt) -> Derivatives:
         way = self._ways.get(wrt) if wrt.__class__ is tuple else None
         if way is None:
             way = self._way(check_wrt(wrt, self.names, self.evaluator))
@@ -100,7 +106,7 @@ class TreeDerivatives:
             self._ways[wrt] = _Way(runner, fast, ("value", *outputs[1:]))
         return self._ways[wrt]
 
-    def _general(self, runner: Runner, at: Mapping[str, Any]) -> list[np.ndarray]:
+    def _general(self, runner: Runner, at: At) -> list[np.ndarray]:
         rows, n, single = self.evaluator.arguments.rows(at, runner.inputs)
         found = list(self.evaluator.run(runner, rows, n).values())
         if single and not all(np.isfinite(x).all() for x in (*rows.values(), *found)):

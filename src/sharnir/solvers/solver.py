@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ..backends.fast_path import FastPath
 from ..errors import MethodError
 from ..forms.solution import Solution
 from .arguments import At, Rows
-from .derivatives import Derivatives
+from .derivatives import Derivatives, Wrt
 from .evaluator import Evaluator
 
 Actions = dict[str, dict[str, np.ndarray]]
@@ -56,11 +56,11 @@ class Solver(Protocol):
 
     def inverse_closing_reactions(self, at: At, actuated: Sequence[str] | None = None) -> Actions: ...
 
-    def forward_derivatives(self, at: At, wrt: Any) -> Derivatives: ...
+    def forward_derivatives(self, at: At, wrt: Wrt) -> Derivatives: ...
 
-    def inverse_derivatives(self, at: At, wrt: Any) -> Derivatives: ...
+    def inverse_derivatives(self, at: At, wrt: Wrt) -> Derivatives: ...
 
-    def reaction_derivatives(self, at: At, wrt: Any) -> Derivatives: ...
+    def reaction_derivatives(self, at: At, wrt: Wrt) -> Derivatives: ...
 
     def constraint_rows(self) -> list[str]: ...
 

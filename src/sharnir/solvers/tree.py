@@ -14,7 +14,7 @@ from ..errors import MethodError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced
 from .arguments import At, Rows, unbatch
-from .derivatives import QUESTIONS, Derivatives, TreeDerivatives, check_wrt, field_of
+from .derivatives import QUESTIONS, Derivatives, TreeDerivatives, Wrt, check_wrt, field_of
 from .evaluator import Evaluator
 from .jacobian_code import JacobianCode
 from .reaction_derivatives import reaction_changes, statics_code
@@ -86,13 +86,13 @@ class TreeSolver:
         check_produced(self.model, missing, tree, where, tau.ndim == 1)
 
     # --- derivatives --------------------------------------------------------------------------------------------------------
-    def forward_derivatives(self, at: At, wrt: Any) -> Derivatives:
+    def forward_derivatives(self, at: At, wrt: Wrt) -> Derivatives:
         return self._derivatives["forward"](at, wrt)
 
-    def inverse_derivatives(self, at: At, wrt: Any) -> Derivatives:
+    def inverse_derivatives(self, at: At, wrt: Wrt) -> Derivatives:
         return self._derivatives["inverse"](at, wrt)
 
-    def reaction_derivatives(self, at: At, wrt: Any) -> Derivatives:
+    def reaction_derivatives(self, at: At, wrt: Wrt) -> Derivatives:
         names = check_wrt(wrt, ("q", "v", "tau"), self.evaluator)
         rows, n, single = self.evaluator.arguments.states(at)
         moved = self.forward_derivatives(at, wrt)
