@@ -168,7 +168,7 @@ class ConstrainedDerivatives:
     def _solution(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray]:
         """a and λ as the equations with constraints have them (L7), whatever form the solver solves them by."""
         if self.equations.backend == "llvm" and self.equations.is_small:
-            found = self.evaluator.run(self.code.multipliers(), rows, n)
+            found = self.evaluator.run(self.code.solution("qdd", "lam", "independent"), rows, n)
             return found["qdd"], found["lam"]
         qdd, lam, _ = self.solver.state_by_state(rows, n)
         return qdd, lam

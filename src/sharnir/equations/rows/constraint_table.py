@@ -59,7 +59,9 @@ def _table(model: Model) -> ConstraintTable:
 
 
 class ConstraintTable:
-    """The rows of a model's constraints. Rows that hold whatever the motion are left out and listed in `trivial`."""
+    """Rows of all constraints as functions of the state: g, rate, J, γ; of small models one graph, else from `on_bodies`.
+
+    Rows that hold whatever the motion are left out and listed in `trivial`."""
 
     __slots__ = ("__dict__", "_evaluations", "parameters")
 
