@@ -140,7 +140,7 @@ def each_state(rows: Rows, n: int) -> Iterator[Rows]:
         yield {name: x[b if len(x) > 1 else 0] for name, x in rows.items()}
 
 
-def check_out(out: Any, shape: tuple[int, ...]) -> np.ndarray:
+def check_out(out: object, shape: tuple[int, ...]) -> np.ndarray:
     if isinstance(out, np.ndarray) and not out.flags.writeable:
         raise StateError("out: the array is read-only")
     if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape or not out.flags.c_contiguous:

@@ -19,6 +19,7 @@ from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.states import check_finite, check_state, check_wrenches
 from ..programs import needs_inertia, program_for
+from ..types import Parameters
 from .arguments import Arguments, check_out
 from .formulation import Formulation
 
@@ -101,12 +102,12 @@ class Evaluator:
             self._ways[key] = Way(runner, fast_path(None if general else runner, self.threads))
         return self._ways[key]
 
-    def parameters(self, given: Any) -> np.ndarray:
+    def parameters(self, given: Parameters) -> np.ndarray:
         """Values of parameters as the fast path takes them: (P,), or (B, P)."""
         rows, many = self.arguments.parameters(given)
         return rows if many else rows[0]
 
-    def fast_parameters(self, given: Any) -> tuple[np.ndarray, ...]:
+    def fast_parameters(self, given: Parameters) -> tuple[np.ndarray, ...]:
         """The arguments of a fast path before the time: none where the model has no parameters."""
         if not self.structure.parameters and given is None:
             return ()
