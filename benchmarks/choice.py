@@ -128,7 +128,7 @@ def loop_calls(model: sh.Model, compiled: CompiledPrograms) -> Iterator[tuple[tu
 
 def closed_calls(model: sh.Model) -> Iterator[tuple[tuple[str, str], Call]]:
     for method in (name for name, m in TABLE.items() if m.constrains in ("inertia", "sweeps")):
-        runner = ConstrainedCode(ConstrainedEquations(model, TABLE[method])).forward()
+        runner = ConstrainedCode(ConstrainedEquations(model, TABLE[method])).solution("qdd")
         yield ("single", method), prepared(runner, model, False)
         yield ("batch", method), prepared(runner, model, True)
 

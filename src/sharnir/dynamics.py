@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .backends.counting import Count
 from .backends.fast_path import FastPath
@@ -26,13 +26,7 @@ from .solvers.matrix_form import MatrixFormSolver
 from .solvers.regressor import TorqueRegressor
 from .solvers.solver import Actions, Solver
 from .solvers.tree import MomentumSolver, TreeSolver
-from .types import truth
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from .solvers.arguments import Parameters, Wrenches
-    from .types import State
+from .types import Parameters, State, Wrenches, truth
 
 
 class Dynamics(KinematicQuestions, DerivativeQuestions):
@@ -98,7 +92,7 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
 
     @cached_property
     def _fast_forward(self) -> FastPath:
-        return self._with_inertia.fast_forward()
+        return self._with_inertia.fast_forward
 
     def reactions(
         self,
@@ -191,14 +185,10 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
         """
         if wrenches is None and actuated is None:
             more = self._evaluator.fast_parameters(parameters) if self._parametric or parameters is not None else ()
-            done = self._fast_inverse(out, q, v, a, *more, t)
+            done = self.solver.fast_inverse(out, q, v, a, *more, t)
             if done is not None:
                 return done
         return self.solver.inverse(At(q=q, v=v, qdd=a, t=t, wrench=wrenches, parameter=parameters), out, actuated)
-
-    @cached_property
-    def _fast_inverse(self) -> FastPath:
-        return self.solver.fast_inverse()
 
     def inverse_reactions(
         self,
@@ -312,7 +302,7 @@ class Dynamics(KinematicQuestions, DerivativeQuestions):
             )
         return self._evaluator.count(name, compiled)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[Dynamics], tuple[object, ...]]:
         return Dynamics, (self.model, *self._arguments)
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,12 @@ Vector: TypeAlias = Sequence[float] | FloatArray
 
 State: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | None
 """Coordinates, speeds or joint forces: an array, {joint: value}, or None for the neutral position or zeros."""
+
+Wrenches: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | None
+"""(N, 6) or (B, N, 6), or (6,) of some bodies by name."""
+
+Parameters: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | None
+"""{name: number or (B,)}, or all of them in order, (P,) or (B, P)."""
 
 FilePath: TypeAlias = str | PathLike[str]
 
@@ -41,12 +47,12 @@ def real_array(x: ArrayLike, what: str) -> FloatArray:
         raise StateError(f"{what}: expected numbers, got {brief(x)}") from None
 
 
-def integers(x: Any) -> IntArray:
+def integers(x: ArrayLike) -> IntArray:
     """An array of integers, empty where there are none."""
     return np.array(x, dtype=np.int64)
 
 
-def starts(lengths: Any) -> IntArray:
+def starts(lengths: ArrayLike) -> IntArray:
     """First indices of consecutive runs of these lengths, and the end of the last."""
     return np.concatenate([[0], np.cumsum(integers(lengths))]).astype(np.int64)
 

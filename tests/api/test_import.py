@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import pytest
@@ -103,3 +105,13 @@ def test_samples_show_nothing_but_samples():
     built = {name: getattr(sh.samples, name) for name in shown if not name.endswith("_start")}
     assert all(x.__module__.startswith("sharnir.samples.") and x.__doc__ for x in built.values())
     assert {"four_bar", "n_four_bar_start", "andrews_start", "tree"} <= set(shown)
+
+
+def test_types_of_the_arguments_of_dynamics_resolve_and_none_is_any():
+    """`help` and editors show what an argument may be."""
+    questions = {name: f for name, f in inspect.getmembers(sh.Dynamics, inspect.isfunction) if not name.startswith("_")}
+    assert len(questions) > 30
+    for name, function in questions.items():
+        types = typing.get_type_hints(function)
+        assert set(types) == {*inspect.signature(function).parameters, "return"} - {"self"}, name
+        assert typing.Any not in types.values(), name

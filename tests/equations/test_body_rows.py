@@ -11,7 +11,7 @@ from test_constraints import CUT
 import sharnir as sh
 from loop_models import STARTS, S
 from parametric_models import linkage
-from sharnir.equations.rows.body_rows import body_rows_of
+from sharnir.equations.rows.body_rows import body_rows
 from sharnir.equations.rows.constraint_table import ConstraintTable, table_of
 from sharnir.equations.rows.evaluation import with_bodies
 from sharnir.equations.rows.row_layout import BODY
@@ -76,7 +76,7 @@ def made(name):
 def test_rows_on_bodies_are_the_rows_of_the_tree(name):
     """Σ K·(Jacobian of a body) = J, and Σ K·(acceleration) + γ is the same acceleration of the row; g and rate likewise."""
     m = made(name)
-    table, rows, s = table_of(m), body_rows_of(m), m.structure
+    table, rows, s = table_of(m), body_rows(m), m.structure
     assert len(rows) == len(table.rows) and rows.n_holonomic == table.n_holonomic
     for seed in range(2):
         rng = np.random.default_rng(seed)
@@ -131,7 +131,7 @@ def test_the_sparse_jacobian_is_the_dense_one(name):
 def test_tables_of_large_models_say_what_those_of_small_ones_say(name):
     """Values, violations, wrenches and mobility, on bodies and as one graph; with other parameters too."""
     m = made(name)
-    small, large = (ConstraintTable(m.structure, m.constraints) for _ in range(2))
+    small, large = (ConstraintTable(m) for _ in range(2))
     large.__dict__["is_large"] = True
     rng = np.random.default_rng(5)
     n, other = 3, np.array(list(m.parameters.values())) * 1.1
@@ -160,7 +160,7 @@ def test_constraints_of_one_shape_are_traced_once():
     for k in range(5):
         m.add_constraint(sh.Distance(f"rod{k}", f"bar{k + 2}", (0.1 * k, 0.2, 0.0), (1.0, 0.0, 0.1), 1.0 + k), f"rope{k}")
         m.add_constraint(lambda on, k=k: on.q(f"foot{k}") * (2.0 + k) - on.q(f"left{k}"), f"mine{k}")
-    rows = body_rows_of(m)
+    rows = body_rows(m)
     assert sorted(len(part.which) for part in rows.parts) == [5, 5, 12]
     assert len(rows) == 2 * 12 + 5 + 5
 
@@ -174,9 +174,9 @@ def test_hinges_about_different_axes_share_a_graph():
             m.add_body(name, **random_mass(rng))
             m.add_joint(f"to {name}", sh.Ball(), carrier, name, at=random_pose(rng))
         m.add_joint(f"cut{k}", sh.Revolute(random_axis(rng)), "ground", f"b{k}", random_pose(rng), random_pose(rng), cut=True)
-    assert len(body_rows_of(m).parts) <= 2  # one for each way to find two directions across an axis
+    assert len(body_rows(m).parts) <= 2  # one for each way to find two directions across an axis
     q, v = m.random_q(rng), rng.normal(size=m.nv)
-    found, expected = table_of(m).sparse.evaluate(q, v, 0.0), ConstraintTable(m.structure, m.constraints)
+    found, expected = table_of(m).sparse.evaluate(q, v, 0.0), ConstraintTable(m)
     one = expected.trace({"q": q.tolist(), "v": v.tolist(), "t": [0.0], "parameter": []})
     assert_close(found["J"].toarray(), np.array(one.J), 1e3 * EPS, scale=10.0)
     assert_close(found["gamma"], np.array(one.gamma), 1e4 * EPS, scale=100.0)
@@ -199,7 +199,7 @@ def test_constraints_of_the_same_formula_of_parameters_are_traced_once():
         return m
 
     m, other = row_of(6), row_of(6, 0.7)
-    assert len(body_rows_of(m).parts) == 1
+    assert len(body_rows(m).parts) == 1
     q, v = m.random_q(0), np.ones(m.nv)
     found, expected = table_of(m).sparse.evaluate(q, v, 0.0, [0.7]), table_of(other).evaluate(q, v, 0.0)
     for what in ("g", "rate", "gamma"):

@@ -34,7 +34,7 @@ def placed(name: str, seed: int = 0, t: float = 0.0) -> tuple[sh.Model, np.ndarr
 
 
 def table_of(model: sh.Model) -> ConstraintTable:
-    return ConstraintTable(model.freeze(), model.constraints)
+    return ConstraintTable(model)
 
 
 def beside_itself(joint: sh.Joint, seed: int = 0, closing: sh.Joint | None = None, backwards: bool = False) -> sh.Model:

@@ -14,11 +14,14 @@ from functools import cached_property
 
 import numpy as np
 
+from ..dialect.cache import Cache
 from ..dynamics import Dynamics
 from ..equations.assembly.loop_closure import Closure
 from ..equations.motion.retraction import retract
 from ..equations.rows.constraint_table import ConstraintTable
 from ..errors import SingularError
+from ..model.model import Model
+from ..model.per_structure import per_structure
 from ..solvers.arguments import At
 from ..solvers.tree import TreeSolver
 from .bounded_step import RANK, null_space
@@ -29,8 +32,16 @@ from .tangent_space import rate_matrix
 # --- exact derivatives of h(q, v, t) − J(q)ᵀλ with respect to q, in the tangent, and to v
 def force_derivatives(d: Dynamics, table: ConstraintTable | None) -> ForceDerivatives:
     """The derivatives of a model, made once: tracing takes longer than many searches."""
-    key = ("force derivatives", str(d.formulation.programs.store.folder))
-    return d.structure.once(key, lambda: ForceDerivatives(d, table))
+    known, store = _force_derivatives(d.model), d.formulation.programs.store
+    if store not in known:
+        known[store] = ForceDerivatives(d, table)
+    return known[store]
+
+
+@per_structure
+def _force_derivatives(model: Model) -> dict[Cache, ForceDerivatives]:
+    """Derivatives by the folder of compiled code, not by the `Dynamics` that asked first."""
+    return {}
 
 
 class ForceDerivatives:

@@ -28,11 +28,11 @@ BODIES = 500
 def is_large(structure: Structure) -> bool:
     """Whether a model runs as loops: all of it, once one of its graphs was too large. Loops are compiled already then, and
     straight-line code for a few answers would take seconds."""
-    return structure.nb > BODIES or bool(structure.cached.get("large"))
+    return structure.nb > BODIES or structure.runs_as_loops
 
 
 def mark_large(structure: Structure) -> None:
-    structure.cached["large"] = True
+    structure.runs_as_loops = True
 
 
 class CompiledPrograms:

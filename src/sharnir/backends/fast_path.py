@@ -6,7 +6,7 @@ a float array of the expected shape or a number is not finite; the caller then t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,6 +49,12 @@ class FastPath(NamedTuple):
         """The result of whichever of the two applies."""
         done = self.single(*inputs) if out is None else None
         return self.batch(out, *inputs) if done is None else done
+
+    def row(self, rows: Mapping[str, np.ndarray]) -> Any:
+        """The result for one state, given as checked rows by name."""
+        if not self.inputs:
+            return None
+        return self.single(*[rows[name][0] for name in self.inputs if name != "t"], float(rows["t"][0, 0]))
 
 
 def fast_path(runner: Runner | None, threads: int = 1) -> FastPath:

@@ -17,6 +17,7 @@ from ..dialect.kernels.batch import Batch, run_batch
 from ..dialect.kernels.rows import Copied, Scattered, copy_rows, scatter
 from ..dialect.native import Loop, Native, address, calls
 from ..dialect.storage import allocate, resolve
+from ..model.per_structure import per_structure
 from ..model.structure import Structure
 from ..programs import PROGRAMS
 from ..programs.program import Program
@@ -249,10 +250,7 @@ class LoopRunner(Interface):
 
     @cached_property
     def _user(self) -> UserFunctions:
-        key = ("user functions", str(self.store.folder))
-        if key not in self.structure.cached:
-            self.structure.cached[key] = UserFunctions(self.structure, self.store)
-        return self.structure.cached[key]
+        return _user_functions(self.structure, self.store)
 
     def _with_forces(self, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Wrenches, joint forces and loads with the model's own forces added."""
@@ -263,13 +261,16 @@ class LoopRunner(Interface):
         return out
 
 
+@per_structure
+def _user_functions(structure: Structure, store: Cache) -> UserFunctions:
+    return UserFunctions(structure, store)
+
+
+@per_structure
 def grouped_forces(structure: Structure, store: Cache) -> GroupedForces:
-    """The forces of a model, with poses and velocities by loops; made once."""
-    key = ("forces", str(store.folder))
-    if key not in structure.cached:
-        bodies = LoopRunner(PROGRAMS["motion"], structure, store=store) if structure.forces.kinematic else None
-        structure.cached[key] = GroupedForces(structure, bodies, store)
-    return structure.cached[key]
+    """The forces of a model, with poses and velocities by loops."""
+    bodies = LoopRunner(PROGRAMS["motion"], structure, store=store) if structure.forces.kinematic else None
+    return GroupedForces(structure, bodies, store)
 
 
 class _Workspace:

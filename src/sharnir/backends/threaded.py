@@ -10,6 +10,7 @@ from ..dialect.arithmetic import Options
 from ..dialect.cache import Cache
 from ..dialect.native import Loop, Native
 from ..dialect.storage import allocate
+from ..model.per_structure import per_structure
 from ..model.structure import Structure
 from ..programs.kernels.parallel import BodyRanges
 from ..programs.program import Program
@@ -122,11 +123,10 @@ def pays(sharing: Sharing, structure: Structure, threads: int) -> bool:
     return not sharing.in_subtrees or division_of(structure, threads).time(threads) <= WORTH_SHARING
 
 
+@per_structure
 def division_of(structure: Structure, threads: int) -> Division:
-    key = ("division", threads)
-    if key not in structure.cached:
-        structure.cached[key] = divide(structure.carrier, threads)
-    return structure.cached[key]
+    """The division of a tree among threads."""
+    return divide(structure.carrier, threads)
 
 
 def parts_of(stage: Stage, structure: Structure, threads: int) -> list[IntArray]:

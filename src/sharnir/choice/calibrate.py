@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from scipy.optimize import nnls
@@ -12,6 +12,7 @@ from scipy.optimize import nnls
 from .. import samples
 from ..backends.compiled_programs import CompiledPrograms
 from ..backends.llvm.graph_runner import GraphRunner
+from ..backends.loops import LoopRunner
 from ..machine import processor
 from ..model.model import Model
 from ..reporting import timing
@@ -19,6 +20,8 @@ from ..trace import GraphTooLarge
 from . import work
 from .calibration import Calibration, store
 from .choose import FASTEST, applies
+
+K = TypeVar("K")
 
 # --- how long a method takes for a state: machine code called on a few dozen states, the least of many rounds
 Call = tuple[Callable[[], None], int]
@@ -28,7 +31,7 @@ ROUND = 1e-4
 """Seconds of one measurement: long compared with the clock's resolution, short compared with disturbances by other processes."""
 
 
-def prepared(runner: Any, model: Model, batch: bool) -> Call:
+def prepared(runner: GraphRunner | LoopRunner, model: Model, batch: bool) -> Call:
     """The code of a forward program with random states."""
     n = 64 if model.nv <= 300 else 4
     rng = np.random.default_rng(0)
@@ -45,7 +48,7 @@ def prepared(runner: Any, model: Model, batch: bool) -> Call:
     return runner.prepared(n, inputs, outputs, **more), n
 
 
-def race(calls: Mapping[Any, Call], seconds: float = 0.02) -> dict[Any, float]:
+def race(calls: Mapping[K, Call], seconds: float = 0.02) -> dict[K, float]:
     """Seconds per state of each, sampled in turn until each has had its time: what disturbs one disturbs all."""
     states = {key: n for key, (_, n) in calls.items()}
     return timing.race({key: run for key, (run, _) in calls.items()}, rounds=5, sample=ROUND, seconds=seconds, states=states)

@@ -101,6 +101,12 @@ class Cache:
         folder = folder or default_folder()
         self.folder = folder if folder == NOWHERE else own_folder(folder)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cache) and self.folder == other.folder
+
+    def __hash__(self) -> int:
+        return hash(self.folder)
+
     def load(self, kind: str, key: str) -> bytes | None:
         path = self.folder / kind / key
         content = None if self._why_not(kind) else read_own(path)

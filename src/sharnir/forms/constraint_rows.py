@@ -7,13 +7,14 @@ expression; how these move with the speeds is what the papers' matrices say: B, 
 from __future__ import annotations
 
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..errors import SingularError
 from ..model.constraints.constraint_element import Constraint
+from ..model.model import Model
 from ..model.motion import Motion
+from ..model.per_structure import per_structure
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, call_traced, check_numbers, tangent
 from .jets import hat
@@ -38,10 +39,8 @@ class Moving(NamedTuple):
 
 def constraint_rows(m: Matrices) -> Rows:
     """Rows of position first, then rows of speeds, in the order of the model's constraints."""
-    if m.structure not in _CONSTRAINTS:
-        _CONSTRAINTS[m.structure] = [TracedConstraint(m.structure, *item) for item in m.model.constraints.items()]
     quantities = _quantities(m)
-    found = [one.rows(quantities) for one in _CONSTRAINTS[m.structure]]
+    found = [one.rows(quantities) for one in _traced(m.model)]
     ordered = [first for first, _ in found] + [second for _, second in found]
     return np.vstack([np.zeros((0, m.n)), *(J for J, _ in ordered)]), np.concatenate([np.zeros(0), *(g for _, g in ordered)])
 
@@ -79,8 +78,9 @@ class TracedConstraint:
         return (J_position, gamma[:n]), (gradient[n:, of_speed] @ slope[of_speed], gamma[n:])
 
 
-_CONSTRAINTS: WeakKeyDictionary[Structure, list[TracedConstraint]] = WeakKeyDictionary()
-"""The constraints of every structure in use, traced once."""
+@per_structure
+def _traced(model: Model) -> list[TracedConstraint]:
+    return [TracedConstraint(model.structure, *item) for item in model.constraints.items()]
 
 
 def _quantities(m: Matrices) -> dict[str, Moving]:

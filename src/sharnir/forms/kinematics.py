@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..errors import MethodError
 from ..model.model import Model
+from ..model.per_structure import per_structure
 from ..model.states import check_state
-from ..model.structure import Structure
 from ..model.substitution import numeric
 from ..model.topology import children, path
 from .bases import orthogonal_by_blocks, orthogonal_by_projector
 from .blocks import Matrix, assembled, block_diagonal, dense, transfer
 from .joints import JointMatrices, JointMotions
-
-_JOINTS: WeakKeyDictionary[Structure, JointMatrices] = WeakKeyDictionary()
-"""The joints of every structure in use, listed once."""
 
 
 class Kinematics:
@@ -35,9 +31,7 @@ class Kinematics:
         self.sparse = sparse
         self.N, self.n, self.k = s.nb, s.nv, model.parents
         self.closing_joints = model.closing_joints
-        if s not in _JOINTS:
-            _JOINTS[s] = JointMatrices(model)
-        self._joints = _JOINTS[s]
+        self._joints = _joints(model)
         self._joint = self._joints.at(self.q, self.v_q, self.t)
 
     @cached_property
@@ -252,3 +246,8 @@ class Kinematics:
     def children(self, i: int) -> list[int]:
         """S_i: joints carried by body i."""
         return children(self.k, i)
+
+
+@per_structure
+def _joints(model: Model) -> JointMatrices:
+    return JointMatrices(model)

@@ -1,7 +1,7 @@
 """Square systems solved to rounding, whatever the sizes of their numbers: the masses of one model may differ by 1e24.
 
 LU on the system scaled to entries near one, and a correction by the residual in extended precision, which also tells how good
-the first solution was. Where it was not good, elimination on numbers of many digits (`elimination.py`).
+the first solution was. Where it was not good, elimination on numbers of many digits (`eliminate`).
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from ..trace.parameters import names_in
 from .body import Body, inertia_fault
 from .element import Element, element, element_field
 from .parametric import floats
+from .per_structure import per_structure
 from .substitution import formulas_in, substituted
 from .values import Scalar
 
@@ -38,13 +39,7 @@ def check_values(model: Model, rows: np.ndarray) -> None:
     """Refuse rows of values of all parameters for which the model would make no sense."""
     if not rows.shape[1]:
         return
-    cached = model.structure.cached
-    if "parameter checks" not in cached:
-        of_bodies = [check for body in model._bodies for check in _of_body(body)]
-        checks = [(check, Expression(check.formulas[0].graph, (), check.formulas)) for check in of_bodies]
-        elements = [(label, part, _values_of(part), names_in(formulas_in(part))) for label, part in _elements(model)]
-        cached["parameter checks"] = checks, elements, set()
-    checks, elements, possible = cached["parameter checks"]
+    checks, elements, possible = _checks(model)
     every = len(rows)
     if every > 1:  # of a motion every row may be the same
         number = _first_of_equals(rows)
@@ -78,6 +73,26 @@ def check_values(model: Model, rows: np.ndarray) -> None:
                 raise _refused(named, formulas_in(part), (row, words), number, every) from None
     if len(possible) < KEPT:
         possible.add(key)
+
+
+class Checks(NamedTuple):
+    """Checks of the values of all parameters of a model."""
+
+    of_bodies: list[tuple[Check, Expression]]
+    of_elements: list[tuple[str, Any, Expression, list[str]]]
+    """Label, element, its numbers that depend on parameters, and the names of these."""
+    possible: set[bytes]
+    """Digests of values that were found valid."""
+
+
+@per_structure
+def _checks(model: Model) -> Checks:
+    of_bodies = [check for body in model._bodies for check in _of_body(body)]
+    return Checks(
+        [(check, Expression(check.formulas[0].graph, (), check.formulas)) for check in of_bodies],
+        [(label, part, _values_of(part), names_in(formulas_in(part))) for label, part in _elements(model)],
+        set(),
+    )
 
 
 def _first_of_equals(rows: np.ndarray) -> np.ndarray:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from .model import Model
     from .placed_joint import PlacedJoint
 
-T = TypeVar("T")
-
 
 class Structure:
     """The tree as arrays, never changed. Row 0 of every array is the base; body i of the model is row i + 1."""
@@ -49,8 +47,10 @@ class Structure:
         """States of forces, with their initial values."""
         gravity = array_of(model.gravity)
         self.gravity = floats(gravity, self.parameters)
-        self.cached: dict[Any, Any] = {}
-        """Results that other layers have computed from this structure, kept as long as it exists."""
+        self.results: dict[Hashable, object] = {}
+        """Results of `per_structure` functions."""
+        self.runs_as_loops = False
+        """Whether one of the model's graphs was too large for straight-line code."""
         self.drives: list[Expression] = []
         self.given: list[tuple[Expression, slice, slice, int]] = []
         self._n_given = 0
@@ -100,17 +100,15 @@ class Structure:
             "ne": len(self.forces), "ny": 10 * self.nb + 3 * self.na, "nsm": 0, "nsk": 0, "nsr": 0, **sizes_of(self.shared),
         }  # fmt: skip
 
-    def once(self, key: Any, make: Callable[[], T]) -> T:
-        """A value in `cached`, made when it is first asked for."""
-        if key not in self.cached:
-            self.cached[key] = make()
-        found: T = self.cached[key]
-        return found
+    @property
+    def structure(self) -> Structure:
+        """The structure itself: `per_structure` functions take models and structures."""
+        return self
 
     def with_constraints(self, blocks: Sequence[Block], rows: int, numbers: int) -> Structure:
         """The same with `rows` rows of constraints, of `numbers` numbers in K, among the unknowns that bodies share."""
         out = copy.copy(self)
-        out.cached = {}
+        out.results, out.runs_as_loops = {}, False
         out.shared = shared_unknowns(self.tree.carrier, self.tree.first, self.tree.speed, blocks, self.tree.deformed)
         out.tree = self.tree._replace(**out.shared._asdict())
         out.sizes = {**self.sizes, **sizes_of(out.shared), "nsm": rows, "nsk": numbers}

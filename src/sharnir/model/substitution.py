@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..trace import Symbol, at_values, is_parametric
 from .element import Element
+from .per_structure import per_structure
 from .pose import Pose, unchecked_rotation
 
 if TYPE_CHECKING:
@@ -61,15 +62,19 @@ def numeric(model: Model, values: Mapping[str, float] | None = None) -> Model:
     if not model._parameters and not model.states:
         return model
     all_values = model.parameter_values(values)
-    kept = model.structure.cached.setdefault("numeric", {})
-    key = tuple(all_values.values())
+    kept, key = _numeric_models(model), tuple(all_values.values())
     if key not in kept:
         while len(kept) >= KEPT:
             del kept[next(iter(kept))]
         kept[key] = with_numbers(model, all_values)
-        kept[key].structure.cached["numeric"] = {key: kept[key]}
-    found: Model = kept[key]
-    return found
+        _numeric_models(kept[key])[key] = kept[key]
+    return kept[key]
+
+
+@per_structure
+def _numeric_models(model: Model) -> dict[tuple[float, ...], Model]:
+    """Models with numbers in place of parameters, by the values of these."""
+    return {}
 
 
 def without_unread(model: Model) -> Model:

@@ -1,7 +1,5 @@
 """Which kernels, in which order, answer which question: every program of the package by its name."""
 
-from typing import Any
-
 from ..errors import MethodError
 from . import by_algorithm
 from .kernels import (
@@ -16,7 +14,7 @@ from .kernels import (
     regressor,
     state,
 )
-from .program import Program
+from .program import Program, Sized
 
 PROGRAMS: dict[str, Program] = {
     program.name: program
@@ -50,7 +48,7 @@ _ANY = (
 """Programs that need only coordinates and speeds, or add up over axes themselves: the same for coupled coordinates."""
 
 
-def program_for(structure: Any, name: str) -> Program:
+def program_for(structure: Sized, name: str) -> Program:
     """The program of that name, in the form a model with coupled coordinates needs where this is one."""
     known = PROGRAMS if name in PROGRAMS else DERIVATIVES
     if not structure.coupled or name in _ANY:

@@ -8,10 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from ..kernels.joint_stage import Joints
 from ..kernels.tree import Tree
+
+
+class Sized(Protocol):
+    """A model as programs see it: sizes by the names in shapes, and whether axes share speeds."""
+
+    sizes: dict[str, int]
+    coupled: bool
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,6 @@ class Program:
         """The declared groups of its arguments. The first two, the tree and the joints, are the same for all lanes."""
         return (Tree, Joints, self.inputs, self.work, self.outputs)
 
-    def sizes(self, structure: Any) -> dict[str, int]:
+    def sizes(self, structure: Sized) -> dict[str, int]:
         """Values of the names in the shapes of its arrays for a model."""
         return structure.sizes if self.axis_rates else {**structure.sizes, "nda": 0}

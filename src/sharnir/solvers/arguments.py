@@ -4,37 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import StateError
 from ..model.model import Model
 from ..model.parameter_checks import check_values
 from ..model.states import check_array
-from ..types import real_array
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    Wrenches = ArrayLike | Mapping[str, ArrayLike] | None
-    """(N, 6) or (B, N, 6), or (6,) of some bodies by name."""
-
-    Parameters = ArrayLike | Mapping[str, ArrayLike] | None
-    """{name: number or (B,)}, or all of them in order, (P,) or (B, P)."""
+from ..types import Parameters, State, Wrenches, real_array
 
 
 class At(TypedDict, total=False):
     """Arguments of one question as the caller gave them, by the names of inputs of programs."""
 
-    q: Any
-    v: Any
-    tau: Any
-    qdd: Any
-    p: Any
-    t: Any
-    wrench: Any
-    parameter: Any
+    q: State
+    v: State
+    tau: State
+    qdd: State
+    p: State
+    t: ArrayLike
+    wrench: Wrenches
+    parameter: Parameters
 
 
 Rows = dict[str, np.ndarray]
@@ -70,7 +62,7 @@ class Arguments:
             raise StateError(f"{shown}: expected {expected}, got {a.shape}")
         return a.reshape(-1, size) if size else a.reshape(a.shape[0] if a.ndim == 2 else 1, 0), a.ndim == 2
 
-    def wrenches(self, x: Any) -> Row:
+    def wrenches(self, x: ArrayLike | Mapping[str, ArrayLike]) -> Row:
         """A wrench on every body, with a row of zeros for the base in front."""
         N = len(self.model.bodies)
         if isinstance(x, Mapping):
@@ -84,7 +76,7 @@ class Arguments:
         full[..., 1:, :] = a
         return full.reshape(-1, 6 * (N + 1)), a.ndim == 3
 
-    def parameters(self, x: Any) -> Row:
+    def parameters(self, x: Parameters) -> Row:
         """Values of all parameters, the model's own where none are given: {name: number or (B,)}, or (P,) or (B, P) in order."""
         own = self._own_parameters
         if x is None:
@@ -122,18 +114,13 @@ class Arguments:
 
     def states(self, at: At) -> tuple[Rows, int, bool]:
         """`rows` of what was given of q, v, tau, qdd, t and wrench, with the parameters of a model that has any."""
-        m = self.model
-        sizes = {
-            "q": m.nq,
-            "v": m.nv,
-            "tau": m.nv,
-            "qdd": m.nv,
-            "t": 1,
-            "wrench": 6 * len(m.bodies),
-            "parameter": len(self._names),
-        }
         optional = {"wrench": at.get("wrench") is not None, "parameter": bool(self._names) or at.get("parameter") is not None}
-        return self.rows(at, {name: size for name, size in sizes.items() if optional.get(name, name in at)})
+        return self.rows(at, {name: size for name, size in self._sizes.items() if optional.get(name, name in at)})
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        s = self.model.structure
+        return {"q": s.nq, "v": s.nv, "tau": s.nv, "qdd": s.nv, "t": 1, "wrench": 6 * s.nb, "parameter": len(s.parameters)}
 
     def rows(self, given: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[Rows, int, bool]:
         """Inputs of these sizes as rows, how many states they are, and whether it is one that came without a batch axis."""
@@ -153,7 +140,7 @@ def each_state(rows: Rows, n: int) -> Iterator[Rows]:
         yield {name: x[b if len(x) > 1 else 0] for name, x in rows.items()}
 
 
-def check_out(out: Any, shape: tuple[int, ...]) -> np.ndarray:
+def check_out(out: object, shape: tuple[int, ...]) -> np.ndarray:
     if isinstance(out, np.ndarray) and not out.flags.writeable:
         raise StateError("out: the array is read-only")
     if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape or not out.flags.c_contiguous:

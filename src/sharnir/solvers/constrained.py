@@ -22,7 +22,7 @@ from .actuation import actuated_speeds, check_produced, forces_of, least_multipl
 from .arguments import At, Rows, each_state, unbatch
 from .constrained_code import ConstrainedCode
 from .constrained_derivatives import ConstrainedDerivatives
-from .derivatives import Derivatives, check_wrt, field_of
+from .derivatives import Derivatives, Wrt, check_wrt, field_of
 from .evaluator import Evaluator
 from .force_actions import motion_of
 from .jacobian_code import JacobianCode
@@ -38,7 +38,7 @@ CONSISTENCY_TOLERANCE = 1e-6
 
 
 class ConstrainedSolver:
-    """Solver for models with constraints."""
+    """Solver for models with constraints: questions of callers, answered by `code` where it can, else state by state."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         assert evaluator.formulation.constrained is not None
@@ -49,17 +49,21 @@ class ConstrainedSolver:
     def backend(self) -> str:
         return "dense" if self.equations.form else self.equations.backend
 
+    @cached_property
     def fast_forward(self) -> FastPath:
-        return fast_path(self.code.forward() if self.code.solves else None, self.evaluator.threads)
+        return fast_path(self.code.solution("qdd") if self.code.solves else None, self.evaluator.threads)
 
+    @cached_property
     def fast_inverse(self) -> FastPath:
         return fast_path(None)  # constraints carry part of the load
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
     def forward(self, at: At, out: np.ndarray | None = None) -> np.ndarray:
         rows, n, single = self._states(at)
+        if single and out is None and "wrench" not in rows and (done := self.fast_forward.row(rows)) is not None:
+            return np.asarray(done)
         if self.code.solves:
-            qdd = self.evaluator.run(self.code.forward("wrench" in rows), rows, n)["qdd"]
+            qdd = self.evaluator.run(self.code.solution("qdd", wrenches="wrench" in rows), rows, n)["qdd"]
         elif self._by_elimination:
             qdd = self._by_elimination.solve(rows, n, self.evaluator.threads)[0]
         else:
@@ -102,7 +106,7 @@ class ConstrainedSolver:
         if not self.code.solves:
             qdd, lam, J = self.state_by_state(rows, n)
             return qdd, least_multipliers(J, lam)
-        found = self.evaluator.run(self.code.multipliers("wrench" in rows), rows, n)
+        found = self.evaluator.run(self.code.solution("qdd", "lam", "independent", wrenches="wrench" in rows), rows, n)
         lam, near_singular = found["lam"], ~(found["independent"][:, 0] > RANK_TOLERANCE)
         if near_singular.any():
             J, _ = self.constraint_values(_some(rows, near_singular), int(near_singular.sum()))
@@ -187,13 +191,13 @@ class ConstrainedSolver:
         )
 
     # --- derivatives --------------------------------------------------------------------------------------------------------
-    def forward_derivatives(self, at: At, wrt: Any) -> Derivatives:
+    def forward_derivatives(self, at: At, wrt: Wrt) -> Derivatives:
         return self._derivatives.forward(at, wrt)
 
-    def inverse_derivatives(self, at: At, wrt: Any) -> Derivatives:
+    def inverse_derivatives(self, at: At, wrt: Wrt) -> Derivatives:
         return self._derivatives.inverse(at, wrt)
 
-    def reaction_derivatives(self, at: At, wrt: Any) -> Derivatives:
+    def reaction_derivatives(self, at: At, wrt: Wrt) -> Derivatives:
         names = check_wrt(wrt, ("q", "v", "tau"), self.evaluator)
         rows, n, single = self._states(at)
         qdd, lam = self.solved(rows, n)
@@ -232,7 +236,7 @@ class ConstrainedSolver:
             )
         if not compiled:
             raise MethodError("the equations with constraints are counted once compiled to one graph: count(compiled=True)")
-        return count_compiled(self.code.forward().traced)
+        return count_compiled(self.code.solution("qdd").traced)
 
     # --- inside -------------------------------------------------------------------------------------------------------------
     def _states(self, at: At) -> tuple[Rows, int, bool]:

@@ -23,11 +23,11 @@ Groups = dict[str, tuple[Number, ...]]
 
 
 class ConstrainedCode:
-    """The compiled code of one model by one method. `solves` and `compiles_rows` say what is compiled."""
+    """Straight-line code for the questions of `ConstrainedSolver`. `solves` and `compiles_rows` say which it answers."""
 
     def __init__(self, equations: ConstrainedEquations) -> None:
         self.equations, self.structure = equations, equations.structure
-        self._runners: dict[tuple[str, bool], GraphRunner] = {}
+        self._solutions: dict[tuple[tuple[str, ...], bool], GraphRunner] = {}
 
     @cached_property
     def solves(self) -> bool:
@@ -43,23 +43,16 @@ class ConstrainedCode:
         return len(symbols.graph.nodes) < LIMIT
 
     # --- accelerations ------------------------------------------------------------------------------------------------------
-    def forward(self, wrenches: bool = False) -> GraphRunner:
-        """q, v, tau, t → qdd."""
-        return self._runner("forward", wrenches, ("qdd",))
-
-    def multipliers(self, wrenches: bool = False) -> GraphRunner:
-        """q, v, tau, t → qdd, lam, and how far the rows are from depending on one another."""
-        return self._runner("multipliers", wrenches, ("qdd", "lam", "independent"))
-
-    def _runner(self, name: str, wrenches: bool, outputs: tuple[str, ...]) -> GraphRunner:
-        if (name, wrenches) not in self._runners:
+    def solution(self, *outputs: str, wrenches: bool = False) -> GraphRunner:
+        """q, v, tau, t → of qdd, lam, and "independent", how far the rows are from depending on one another, those named."""
+        if (outputs, wrenches) not in self._solutions:
             _, inputs, c = self.equations.whole(wrenches)
             found: Groups = {"qdd": tuple(c.qdd), "lam": tuple(c.lam)}
             if "independent" in outputs:
                 J = _objects(self.equations.table.trace(inputs).J).reshape(c.J.shape) if self.equations.sparse else c.J
                 found["independent"] = tuple(self._angles(J)[2])
-            self._runners[name, wrenches] = self._made(inputs, {key: found[key] for key in outputs})
-        return self._runners[name, wrenches]
+            self._solutions[outputs, wrenches] = self._made(inputs, {key: found[key] for key in outputs})
+        return self._solutions[outputs, wrenches]
 
     # --- rows ---------------------------------------------------------------------------------------------------------------
     @cached_property

@@ -27,7 +27,7 @@ from ..kernels.constrained import constraint_forces, least_pivot, pushed
 from ..trace import Graph, GraphTooLarge, Number
 from .actuation import least_changes, multipliers_of, null_rows, without_rows
 from .arguments import At, Rows, unbatch
-from .derivatives import Derivatives, check_wrt, field_of
+from .derivatives import Derivatives, Wrt, check_wrt, field_of
 from .jacobian_code import JacobianCode
 from .near_dependence import refined_changes
 
@@ -132,7 +132,7 @@ class ConstrainedDerivatives:
         return traced_program(values, outputs)
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
-    def forward(self, at: At, wrt: Any) -> Derivatives:
+    def forward(self, at: At, wrt: Wrt) -> Derivatives:
         if wrt.__class__ is not tuple or wrt not in self._graphs:
             wrt = check_wrt(wrt, ("q", "v", "tau"), self.evaluator)
         if wrt not in self._graphs:
@@ -168,7 +168,7 @@ class ConstrainedDerivatives:
     def _solution(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray]:
         """a and λ as the equations with constraints have them (L7), whatever form the solver solves them by."""
         if self.equations.backend == "llvm" and self.equations.is_small:
-            found = self.evaluator.run(self.code.multipliers(), rows, n)
+            found = self.evaluator.run(self.code.solution("qdd", "lam", "independent"), rows, n)
             return found["qdd"], found["lam"]
         qdd, lam, _ = self.solver.state_by_state(rows, n)
         return qdd, lam
@@ -230,7 +230,7 @@ class ConstrainedDerivatives:
         return [name for name in wrt if name in ("q", "parameter")]
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
-    def inverse(self, at: At, wrt: Any) -> Derivatives:
+    def inverse(self, at: At, wrt: Wrt) -> Derivatives:
         wrt = check_wrt(wrt, ("q", "v", "a"), self.evaluator)
         tau = self.solver.inverse(at)
         rows, n, single = self.evaluator.arguments.states(at)

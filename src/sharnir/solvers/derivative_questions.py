@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import ArrayLike
 
 from ..backends.traced import TracedProgram
 from ..equations.rows.evaluation import evaluate, state_inputs, traced_program, with_bodies
 from ..trace import Graph
+from ..types import Parameters, State
 from .arguments import At, unbatch
-from .derivatives import Derivatives, check_wrt, field_of
+from .derivatives import Derivatives, Wrt, check_wrt, field_of
 from .evaluator import Evaluator
 from .formulation import Formulation
 from .jacobian_code import JacobianCode
 from .solver import Solver
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from ..types import State
-    from .arguments import Parameters
 
 
 # --- derivatives of kinetic and of potential energy, of gravity and of what the model's forces store
@@ -41,7 +38,7 @@ class EnergyDerivatives:
             potential = sum((x for x, turns in zip(stored, s.forces.kinetic, strict=True) if not turns), potential)
         return traced_program(values, {"energy": (kinetic, potential)})
 
-    def __call__(self, at: At, wrt: Any) -> Derivatives:
+    def __call__(self, at: At, wrt: Wrt) -> Derivatives:
         wrt = check_wrt(wrt, ("q", "v"), self.evaluator)
         rows, n, single = self.evaluator.arguments.states(at)
         found = self.code.run(rows, n, wrt)

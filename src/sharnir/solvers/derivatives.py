@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..backends.llvm.graph_runner import GraphRunner
 from ..backends.loops import LoopRunner
 from ..backends.runner import Runner
 from ..errors import MethodError, brief, unknown
+from .arguments import At
 from .evaluator import Evaluator
 
 
@@ -33,6 +34,8 @@ class Derivatives:
     dparameters: np.ndarray | None = None
 
 
+Wrt = str | Sequence[str]
+"""What is differentiated by: names of arguments."""
 PARAMETERS = "parameters"
 
 
@@ -41,7 +44,7 @@ def field_of(name: str) -> str:
     return "dparameters" if name == "parameter" else f"d{name}"
 
 
-def check_wrt(wrt: Any, names: Sequence[str], evaluator: Evaluator) -> tuple[str, ...]:
+def check_wrt(wrt: Wrt, names: Sequence[str], evaluator: Evaluator) -> tuple[str, ...]:
     """The argument `wrt`, checked, as a tuple of inputs of programs."""
     names = (*names, PARAMETERS)
     asked = (wrt,) if isinstance(wrt, str) else tuple(wrt) if isinstance(wrt, Iterable) else (wrt,)
@@ -56,7 +59,10 @@ def check_wrt(wrt: Any, names: Sequence[str], evaluator: Evaluator) -> tuple[str
     return tuple("parameter" if name == PARAMETERS else name for name in names if name in asked)
 
 
-QUESTIONS = {"forward": ("qdd", "tau", ("q", "v", "tau")), "inverse": ("tau", "qdd", ("q", "v", "a"))}
+QUESTIONS: dict[str, tuple[str, Literal["tau", "qdd"], tuple[str, ...]]] = {
+    "forward": ("qdd", "tau", ("q", "v", "tau")),
+    "inverse": ("tau", "qdd", ("q", "v", "a")),
+}
 """The value, the argument beside q and v, and the names of `wrt`."""
 
 
@@ -81,41 +87,28 @@ class TreeDerivatives:
         self.value, self.last, self.names = QUESTIONS[question]
         self._ways: dict[tuple[str, ...], _Way] = {}
 
-    def __call__(self, at: Mapping[str, Any], wrt: Any) -> Derivatives:
+    def __call__(self, at: At, wrt: Wrt) -> Derivatives:
         way = self._ways.get(wrt) if wrt.__class__ is tuple else None
         if way is None:
             way = self._way(check_wrt(wrt, self.names, self.evaluator))
         more = self.evaluator.fast_parameters(at["parameter"])
         done = way.fast(None, at["q"], at["v"], at[self.last], *more, at["t"])
-        return way.result(done if done is not None else self._general(way.runner, at))
+        if done is None:
+            return way.result(self._general(way.runner, at))
+        return way.result(done if len(way.outputs) > 1 else (done,))
 
     def _way(self, wrt: tuple[str, ...]) -> _Way:
         if wrt not in self._ways:
             outputs = (self.value, *map(field_of, wrt))
             runner = derivative_runner(self.evaluator.formulation.programs, self.question, outputs)
             native = isinstance(runner, (GraphRunner, LoopRunner))
-            fast = several(fast_path(runner if native else None, self.evaluator.threads), len(outputs))
+            fast = fast_path(runner if native else None, self.evaluator.threads)
             self._ways[wrt] = _Way(runner, fast, ("value", *outputs[1:]))
         return self._ways[wrt]
 
-    def _general(self, runner: Runner, at: Mapping[str, Any]) -> list[np.ndarray]:
+    def _general(self, runner: Runner, at: At) -> list[np.ndarray]:
         rows, n, single = self.evaluator.arguments.rows(at, runner.inputs)
         found = list(self.evaluator.run(runner, rows, n).values())
         if single and not all(np.isfinite(x).all() for x in (*rows.values(), *found)):
             self.evaluator.diagnose(at)
         return [y[0] for y in found] if single else found
-
-
-def several(fast: FastPath, outputs: int) -> FastPath:
-    """A fast path that returns a tuple also where there is one output."""
-    if outputs > 1:
-        return fast
-
-    def wrapped(call: Callable[..., Any]) -> Callable[..., Any]:
-        def one(*values: Any) -> Any:
-            done = call(*values)
-            return None if done is None else (done,)
-
-        return one
-
-    return FastPath(wrapped(fast.single), wrapped(fast.batch), fast.inputs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,19 +19,27 @@ from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.states import check_finite, check_state, check_wrenches
 from ..programs import needs_inertia, program_for
+from ..types import Parameters
 from .arguments import Arguments, check_out
 from .formulation import Formulation
 
 
+class Way(NamedTuple):
+    """Code that answers one question, and its fast path, which never applies to interpreted code and with wrenches."""
+
+    runner: Runner
+    fast: FastPath
+
+
 class Evaluator:
-    """The programs of one formulation."""
+    """The programs of one formulation, evaluated on what callers pass in."""
 
     def __init__(self, formulation: Formulation, threads: int) -> None:
         self.formulation, self.threads = formulation, threads
         self.model, self.structure = formulation.model, formulation.structure
         self.arguments = Arguments(self.model)
         self._programs = formulation.programs
-        self._fast: dict[tuple[str, tuple[str, ...]], FastPath] = {}
+        self._ways: dict[tuple[str, tuple[str, ...], bool], Way] = {}
 
     def output(self, name: str, output: str, out: np.ndarray | None = None, **given: Any) -> np.ndarray:
         """One output of a program."""
@@ -41,17 +49,23 @@ class Evaluator:
         self, name: str, outputs: tuple[str, ...] = (), out: np.ndarray | None = None, **given: Any
     ) -> dict[str, np.ndarray]:
         """Some outputs of a program, all if none is named; `out` is an array for the first."""
-        with_wrenches = given.get("wrench") is not None
-        if not with_wrenches:
-            given.pop("wrench", None)
-            outputs = outputs or tuple(program_for(self.structure, name).outputs.__annotations__)
-            done = self._by_fast_path(name, outputs, out, given)
-            if done is not None:
-                return dict(zip(outputs, done, strict=True))
-        if given.get("parameter") is not None:
+        runner, fast = self.way(name, outputs, given.get("wrench") is not None)
+        if "parameter" in fast.inputs:
+            given["parameter"] = self.parameters(given.get("parameter"))
+        done = fast(out, *[given[key] for key in fast.inputs])
+        return self.checked(name, outputs, out, **given) if done is None else _by_name(runner, done)
+
+    def checked(
+        self, name: str, outputs: tuple[str, ...] = (), out: np.ndarray | None = None, **given: Any
+    ) -> dict[str, np.ndarray]:
+        """The same of arguments that are no plain arrays: checked and converted, then evaluated, the result checked."""
+        runner, fast = self.way(name, outputs, given.get("wrench") is not None)
+        if given.get("parameter") is not None and "parameter" not in runner.inputs:
             self.arguments.parameters(given["parameter"])  # refused where the model has none
-        runner = self._programs.runner(name, outputs, with_wrenches)
         rows, n, single = self.arguments.rows(given, runner.inputs)
+        done = fast.row(rows) if single and out is None else None
+        if done is not None:
+            return _by_name(runner, done)
         found = self.run(runner, rows, n, out, single)
         if single and not (_finite(rows) and _finite(found)):
             self.diagnose(given, needs_inertia(name))
@@ -79,34 +93,26 @@ class Evaluator:
         return found
 
     # --- fast path ------------------------------------------------------------------------------------------------------------
-    def fast_path(self, name: str, outputs: tuple[str, ...]) -> FastPath:
-        """Plain float arrays straight to the compiled code of a program."""
-        if (name, outputs) not in self._fast:
-            interpreted = self._programs.backend_of(name) == "python"
-            runner = None if interpreted else self._programs.runner(name, outputs, wrenches=False)
-            self._fast[name, outputs] = fast_path(runner, self.threads)
-        return self._fast[name, outputs]
+    def way(self, name: str, outputs: tuple[str, ...], wrenches: bool = False) -> Way:
+        """The code for some outputs of a program, all if none is named."""
+        key = (name, outputs, wrenches)
+        if key not in self._ways:
+            runner: Runner = self._programs.runner(name, outputs, wrenches)
+            general = wrenches or self._programs.backend_of(name) == "python"
+            self._ways[key] = Way(runner, fast_path(None if general else runner, self.threads))
+        return self._ways[key]
 
-    def parameters(self, given: Any) -> np.ndarray:
+    def parameters(self, given: Parameters) -> np.ndarray:
         """Values of parameters as the fast path takes them: (P,), or (B, P)."""
         rows, many = self.arguments.parameters(given)
         return rows if many else rows[0]
 
-    def fast_parameters(self, given: Any) -> tuple[np.ndarray, ...]:
+    def fast_parameters(self, given: Parameters) -> tuple[np.ndarray, ...]:
         """The arguments of a fast path before the time: none where the model has no parameters."""
         if not self.structure.parameters and given is None:
             return ()
         found = self.parameters(given)
         return (found,) if self.structure.parameters else ()
-
-    def _by_fast_path(
-        self, name: str, outputs: tuple[str, ...], out: np.ndarray | None, given: Mapping[str, Any]
-    ) -> tuple[np.ndarray, ...] | None:
-        fast = self.fast_path(name, outputs)
-        if "parameter" in fast.inputs:
-            given = {**given, "parameter": self.parameters(given.get("parameter"))}
-        done = fast(out, *[given[key] for key in fast.inputs])
-        return (done,) if len(outputs) == 1 and done is not None else done
 
     # --- cost -----------------------------------------------------------------------------------------------------------------
     def count(self, name: str, compiled: bool) -> Count:
@@ -141,6 +147,11 @@ class Evaluator:
             self.formulation.constrained.table.finite(q, v, t, rows[0], sparse=True)
         asked = "the equations of motion have no finite solution" if by_inertia else "the motion is not given by finite numbers"
         raise SingularError(f"{asked} in this state")
+
+
+def _by_name(runner: Runner, found: Any) -> dict[str, np.ndarray]:
+    """What a fast path returned: a tuple where there are several outputs."""
+    return dict(zip(runner.outputs, found if len(runner.outputs) > 1 else (found,), strict=True))
 
 
 def _finite(arrays: Mapping[str, np.ndarray]) -> bool:

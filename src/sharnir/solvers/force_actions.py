@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..model.structure import Structure
-from .arguments import At, Rows
+from .arguments import At, Rows, unbatch
 from .evaluator import Evaluator
 from .solver import Actions
 
@@ -31,7 +31,7 @@ def observed(evaluator: Evaluator, at: At) -> dict[str, dict[str, np.ndarray]]:
     for force, found in evaluator.structure.forces.observed(motion).items():
         for name, (_, parts) in found.items():
             values = np.stack([np.broadcast_to(np.asarray(x, dtype=float), n) for x in parts], axis=-1)
-            out.setdefault(force, {})[name] = values[0] if single else values
+            out.setdefault(force, {})[name] = unbatch(values, single, None)
     return out
 
 
@@ -41,7 +41,7 @@ def state_rates(evaluator: Evaluator, at: At) -> np.ndarray:
     rows, n, single = evaluator.arguments.states(at)
     found = s.forces.rates(motion_of(evaluator, rows, n)) if s.states else []
     out = np.array([np.broadcast_to(np.asarray(x, dtype=float), n) for x in found]).reshape(len(found), n).T
-    return out[0] if single else out
+    return unbatch(out, single, None)
 
 
 def motion_of(evaluator: Evaluator, rows: Rows, n: int) -> dict[str, Any]:
@@ -62,4 +62,4 @@ def _by_name(
         i = int(np.searchsorted(s.v_first, a, side="right")) - 1
         joint = s.placed[i - 1]
         out.setdefault(joint.name, np.zeros((n, joint.nv)))[:, a - int(s.v_first[i])] = x
-    return {name: x[0] if single else x for name, x in out.items()}
+    return {name: unbatch(x, single, None) for name, x in out.items()}

@@ -7,28 +7,26 @@ equations of its constraints) is computed once and cached with the model's struc
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from functools import cache
-from typing import TypeVar
 
 import numpy as np
 
 from ..backends.compiled_programs import BODIES, CompiledPrograms
 from ..choice.calibration import current
 from ..choice.choose import TOLERATED, Choice, applies, choose_method
+from ..dialect.cache import Cache
 from ..equations.motion.accuracy import expected_errors
 from ..equations.motion.constrained import ConstrainedEquations
 from ..errors import AccuracyWarning, MethodError, SingularError, brief, known, unknown
 from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.model import Model
+from ..model.per_structure import per_structure
 from ..model.references import is_name_in
 from ..programs.methods import METHODS, Method
 from ..trace import generic_functions
 
 BACKENDS = ("auto", "llvm", "loops", "python")
-
-T = TypeVar("T")
 
 
 class Formulation:
@@ -53,17 +51,14 @@ class Formulation:
         if method == "auto":
             self._find_massless()  # before a method is tried on it
             self._errors = self._expected_errors()
-        choice = self._cached(("choice", method, backend, current().key), lambda: self._choose(method))
+        choice = self._choice(method)
         self.why = choice.why
         self.method: Method = METHODS[choice.method]
         self._check_method(backend)
         self.constrained: ConstrainedEquations | None = None
         """The equations with constraints, where the model has any."""
         if model.constraints:
-            self.constrained = self._cached(
-                ("constrained", choice.method, backend),
-                lambda: choice.constrained or ConstrainedEquations(model, self.method, backend, self.programs.store),
-            )
+            self.constrained = self._equations(choice)
         if method != "auto":  # errors of the request come first
             self._find_massless()
             self._errors = self._expected_errors()
@@ -93,23 +88,29 @@ class Formulation:
         s = self.structure
         if s.nb > BODIES or not s.nv or self.massless:
             return {}
-        return self._cached(("accuracy",), lambda: expected_errors(self.model))
+        return expected_errors(self.model)
 
     def _applies(self, method: Method) -> bool:
         if self.model.constraints:
             return bool(method.constrains)
         return not method.in_momenta and applies(method.name, self.structure)
 
-    def _cached(self, key: tuple[str, ...], make: Callable[[], T]) -> T:
-        """A value that belongs to the structure and to the folder of compiled code."""
-        return self.structure.once((*key, str(self.programs.store.folder)), make)
-
-    def _choose(self, method: str) -> Choice:
-        if method == "auto" and self.massless:
+    def _choice(self, method: str) -> Choice:
+        if method != "auto":
+            return Choice(method, f"{method!r} was requested")
+        if self.massless:
             return Choice("composite", "some joint moves no mass: only questions that need no inertia have an answer")
-        if method == "auto":
-            return choose_method(self.programs, self.model, self._errors)
-        return Choice(method, f"{method!r} was requested")
+        known, key = _choices(self.model, self.programs.store), (self.requested, current().key)
+        if key not in known:
+            known[key] = choose_method(self.programs, self.model, self._errors)
+        return known[key]
+
+    def _equations(self, choice: Choice) -> ConstrainedEquations:
+        known, key = _equations(self.model, self.programs.store), (choice.method, self.requested)
+        if key not in known:
+            made = choice.constrained
+            known[key] = made or ConstrainedEquations(self.model, self.method, self.requested, self.programs.store)
+        return known[key]
 
     # --- checks ---------------------------------------------------------------------------------------------------------------
     def _check_method(self, backend: str) -> None:
@@ -156,15 +157,31 @@ class Formulation:
         it, not when results stop being finite."""
         s = self.structure
         if s.nb <= BODIES and s.nv:
-            self.massless = self._cached(("inertia",), self._without_mass)
+            self.massless = _massless(self.model)
 
-    def _without_mass(self) -> str:
-        try:
-            with generic_functions():
-                check_inertia(Matrices(self.model, self.model.random_q(0), None, 0.1234, None, sparse=False))
-        except SingularError as error:
-            return str(error)
-        return ""
+
+# --- kept with a structure
+@per_structure
+def _choices(model: Model, store: Cache) -> dict[tuple[str, str], Choice]:
+    """Choices of "auto", by backend and calibration."""
+    return {}
+
+
+@per_structure
+def _equations(model: Model, store: Cache) -> dict[tuple[str, str], ConstrainedEquations]:
+    """Equations with constraints, by method and backend."""
+    return {}
+
+
+@per_structure
+def _massless(model: Model) -> str:
+    """`Formulation.massless`."""
+    try:
+        with generic_functions():
+            check_inertia(Matrices(model, model.random_q(0), None, 0.1234, None, sparse=False))
+    except SingularError as error:
+        return str(error)
+    return ""
 
 
 @cache

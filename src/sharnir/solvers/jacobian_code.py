@@ -6,12 +6,12 @@ All columns are one graph where it is small enough; else one graph gives a colum
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from ..backends.compiled_programs import BODIES
 from ..backends.llvm.graph_runner import GraphRunner
+from ..backends.runner import Runner
 from ..backends.traced import GraphInterpreter, TracedProgram
 from ..equations.rows.differentiated import differentiated, differentiated_along
 from ..errors import MethodError
@@ -40,8 +40,8 @@ class JacobianCode:
     ) -> None:
         self.evaluator, self.structure, self.what = evaluator, evaluator.structure, what
         self.outputs, self._trace, self._shapes = tuple(outputs), trace, dict(shapes or {})
-        self._columns: dict[tuple[str, ...], Any] = {}
-        self._along: dict[tuple[str, ...], Any] = {}
+        self._columns: dict[tuple[str, ...], Runner | None] = {}
+        self._along: dict[tuple[str, ...], Runner] = {}
         self._sizes: dict[str, int] = {}
 
     def run(self, rows: Rows, n: int, wrt: Sequence[str]) -> dict[str, np.ndarray]:
@@ -74,7 +74,7 @@ class JacobianCode:
         return {name: found[f"d {name}"].reshape(n, columns, found[f"d {name}"].shape[1]) for name in self.outputs}
 
     # --- inside -------------------------------------------------------------------------------------------------------------
-    def _compile(self, wrt: tuple[str, ...]) -> Any:
+    def _compile(self, wrt: tuple[str, ...]) -> Runner | None:
         """None where the graph of all columns is too large."""
         traced = self._traced()
         if wrt:
@@ -99,7 +99,7 @@ class JacobianCode:
         self._sizes = {name: len(x) for name, x in traced.inputs.items()}
         return traced
 
-    def _runner(self, traced: TracedProgram, shapes: Mapping[str, tuple[int, ...]] | None = None) -> Any:
+    def _runner(self, traced: TracedProgram, shapes: Mapping[str, tuple[int, ...]] | None = None) -> Runner:
         known = {**self._shapes, **(shapes or {})}
         listed = {name: known.get(name, (len(x),)) for name, x in traced.outputs.items()}
         if self.evaluator.formulation.requested == "python":

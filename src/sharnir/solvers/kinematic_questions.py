@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ..model.pose import Pose
 from ..model.structure import Structure
+from ..types import Parameters, State
 from .arguments import At
 from .evaluator import Evaluator
 from .force_actions import force_actions, observed, state_rates
-from .points import ORIGIN, Points
+from .points import ORIGIN, Points, Where
 from .solver import Actions
 from .tree import without_base
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from ..model.pose import Pose
-    from ..types import State
-    from .arguments import Parameters
-    from .points import Where
 
 
 class KinematicQuestions:

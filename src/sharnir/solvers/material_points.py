@@ -12,7 +12,7 @@ import numpy as np
 
 from ..model.deformation import Deformation
 from ..model.deformed_places import MovedPlaces, material
-from ..types import FloatArray
+from ..types import FloatArray, State
 from .evaluator import Evaluator
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class MaterialPoint(NamedTuple):
         return turned if self.place.turn is None else turned @ self.place.turn
 
 
-def material_point(evaluator: Evaluator, d: Deformation, place: PointFrame, point: Any, q: Any) -> MaterialPoint:
+def material_point(evaluator: Evaluator, d: Deformation, place: PointFrame, point: FloatArray, q: State) -> MaterialPoint:
     """`point` in the axes of the undeformed body."""
     s = evaluator.structure
     rows, many = evaluator.arguments.row("q", q, s.nq)
@@ -78,7 +78,7 @@ def acceleration(evaluator: Evaluator, p: MaterialPoint, **given: Any) -> tuple[
 QUESTIONS = {"jacobian": jacobian, "point-velocity": velocity, "point-acceleration": acceleration}
 
 
-def _part(evaluator: Evaluator, name: str, x: Any, where: slice) -> FloatArray:
+def _part(evaluator: Evaluator, name: str, x: State, where: slice) -> FloatArray:
     rows, many = evaluator.arguments.row(name, x, evaluator.structure.nv)
     return rows[:, where] if many else rows[0, where]
 

@@ -12,7 +12,7 @@ from ..model.pose import Pose, Rotation
 from ..model.references import is_name_in, located
 from ..model.states import check_finite
 from ..trace import at_values, has_parameters
-from ..types import real_array
+from ..types import Parameters, real_array
 from . import material_points
 from .arguments import At
 from .evaluator import Evaluator
@@ -95,7 +95,7 @@ class Points:
         x, G = material_points.QUESTIONS[program](self.evaluator, material, **given)
         return x if axes == "world" else _in_axes(material.axes(G).swapaxes(-1, -2), x)
 
-    def _place(self, where: Where, parameters: Any) -> PointFrame:
+    def _place(self, where: Where, parameters: Parameters) -> PointFrame:
         if isinstance(where, str) and where in self._places:
             return self._places[where]
         s = self.evaluator.structure
@@ -117,7 +117,7 @@ class Points:
             self._places[where] = place
         return place
 
-    def _numbers(self, at: Pose, parameters: Any) -> np.ndarray:
+    def _numbers(self, at: Pose, parameters: Parameters) -> np.ndarray:
         """(12,) or (B, 12): position and rotation of a frame that depends on parameters."""
         rows, many = self.evaluator.arguments.parameters(parameters)
         named = dict(zip(self.model.structure.parameters, rows.T, strict=True))

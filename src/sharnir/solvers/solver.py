@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ..backends.fast_path import FastPath
 from ..errors import MethodError
 from ..forms.solution import Solution
 from .arguments import At, Rows
-from .derivatives import Derivatives
+from .derivatives import Derivatives, Wrt
 from .evaluator import Evaluator
 
 Actions = dict[str, dict[str, np.ndarray]]
@@ -28,13 +28,16 @@ class Solver(Protocol):
     def backend(self) -> str:
         """The backend of forward dynamics."""
 
+    @property
     def fast_forward(self) -> FastPath:
         """q, v, tau, t as plain arrays straight to compiled code, where there is such code."""
 
+    @property
     def fast_inverse(self) -> FastPath:
         """The same of q, v, a, t."""
 
-    def forward(self, at: At, out: np.ndarray | None = None) -> np.ndarray: ...
+    def forward(self, at: At, out: np.ndarray | None = None) -> np.ndarray:
+        """Accelerations, where the fast path does not apply; so with `inverse`."""
 
     def solve(self, at: At) -> Solution: ...
 
@@ -53,11 +56,11 @@ class Solver(Protocol):
 
     def inverse_closing_reactions(self, at: At, actuated: Sequence[str] | None = None) -> Actions: ...
 
-    def forward_derivatives(self, at: At, wrt: Any) -> Derivatives: ...
+    def forward_derivatives(self, at: At, wrt: Wrt) -> Derivatives: ...
 
-    def inverse_derivatives(self, at: At, wrt: Any) -> Derivatives: ...
+    def inverse_derivatives(self, at: At, wrt: Wrt) -> Derivatives: ...
 
-    def reaction_derivatives(self, at: At, wrt: Any) -> Derivatives: ...
+    def reaction_derivatives(self, at: At, wrt: Wrt) -> Derivatives: ...
 
     def constraint_rows(self) -> list[str]: ...
 

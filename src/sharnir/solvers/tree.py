@@ -14,7 +14,7 @@ from ..errors import MethodError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced
 from .arguments import At, Rows, unbatch
-from .derivatives import QUESTIONS, Derivatives, TreeDerivatives, check_wrt, field_of
+from .derivatives import QUESTIONS, Derivatives, TreeDerivatives, Wrt, check_wrt, field_of
 from .evaluator import Evaluator
 from .jacobian_code import JacobianCode
 from .reaction_derivatives import reaction_changes, statics_code
@@ -37,11 +37,12 @@ class TreeSolver:
         return f"forward/{self.method.program}"
 
     # --- motion from forces -------------------------------------------------------------------------------------------------
+    @cached_property
     def fast_forward(self) -> FastPath:
-        return self.evaluator.fast_path(self._forward, ("qdd",))
+        return self.evaluator.way(self._forward, ("qdd",)).fast
 
     def forward(self, at: At, out: np.ndarray | None = None) -> np.ndarray:
-        return self.evaluator.output(self._forward, "qdd", out, **at)
+        return self.evaluator.checked(self._forward, ("qdd",), out, **at)["qdd"]
 
     def solve(self, at: At) -> Solution:
         program = "separate" if self.method.iterates else self.method.program
@@ -59,12 +60,13 @@ class TreeSolver:
         return self.evaluator.output("momentum-rates", "dp", **given)
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
+    @cached_property
     def fast_inverse(self) -> FastPath:
-        return self.evaluator.fast_path("inverse", ("tau",))
+        return self.evaluator.way("inverse", ("tau",)).fast
 
     def inverse(self, at: At, out: np.ndarray | None = None, actuated: Sequence[str] | None = None) -> np.ndarray:
         self._check_actuated(at, actuated)
-        return self.evaluator.output("inverse", "tau", out, **at)
+        return self.evaluator.checked("inverse", ("tau",), out, **at)["tau"]
 
     def inverse_reactions(self, at: At, actuated: Sequence[str] | None = None) -> np.ndarray:
         self._check_actuated(at, actuated)
@@ -84,13 +86,13 @@ class TreeSolver:
         check_produced(self.model, missing, tree, where, tau.ndim == 1)
 
     # --- derivatives --------------------------------------------------------------------------------------------------------
-    def forward_derivatives(self, at: At, wrt: Any) -> Derivatives:
+    def forward_derivatives(self, at: At, wrt: Wrt) -> Derivatives:
         return self._derivatives["forward"](at, wrt)
 
-    def inverse_derivatives(self, at: At, wrt: Any) -> Derivatives:
+    def inverse_derivatives(self, at: At, wrt: Wrt) -> Derivatives:
         return self._derivatives["inverse"](at, wrt)
 
-    def reaction_derivatives(self, at: At, wrt: Any) -> Derivatives:
+    def reaction_derivatives(self, at: At, wrt: Wrt) -> Derivatives:
         names = check_wrt(wrt, ("q", "v", "tau"), self.evaluator)
         rows, n, single = self.evaluator.arguments.states(at)
         moved = self.forward_derivatives(at, wrt)
@@ -127,6 +129,7 @@ class WithoutPrograms(TreeSolver):
     def backend(self) -> str:
         return self.method.backends[0]
 
+    @cached_property
     def fast_forward(self) -> FastPath:
         return fast_path(None)
 

@@ -10,6 +10,7 @@ import numpy as np
 from ...errors import ModelError, brief, choices
 from ...kernels.joint_stage import BALL, FREE, SCREW, TURN
 from ...model.model import Model
+from ...model.per_structure import per_structure
 from ...model.references import is_name_in, listed_names
 from ...model.structure import Structure
 from ..motion.retraction import displacement
@@ -99,30 +100,24 @@ def _speeds_of(s: Structure, k: int) -> slice:
     return slice(int(s.v_first[i]), int(s.v_first[i + 1]))
 
 
+@per_structure
 def own_speeds(s: Structure) -> np.ndarray:
     """(nq,): the speed that is the rate of each coordinate, −1 where there is none."""
-
-    def make() -> np.ndarray:
-        j, out = s.joints, np.full(s.nq, -1)
-        adds = (j.coordinates > 0) & (j.kind != BALL) & (j.kind != FREE) & (j.coordinates == j.axes)
-        for q_at, v_at, n in zip(j.q_at[adds], j.v_at[adds], j.axes[adds], strict=True):
-            out[q_at : q_at + n] = np.arange(v_at, v_at + n)
-        return out
-
-    return s.once("own speeds", make)
+    j, out = s.joints, np.full(s.nq, -1)
+    adds = (j.coordinates > 0) & (j.kind != BALL) & (j.kind != FREE) & (j.coordinates == j.axes)
+    for q_at, v_at, n in zip(j.q_at[adds], j.v_at[adds], j.axes[adds], strict=True):
+        out[q_at : q_at + n] = np.arange(v_at, v_at + n)
+    return out
 
 
+@per_structure
 def angles(s: Structure) -> np.ndarray:
     """(nv,): which speeds are those of rotations; of the user's own joints none is known to be."""
-
-    def make() -> np.ndarray:
-        j, out = s.joints, np.zeros(s.nv, dtype=bool)
-        for kind, first, last in ((TURN, 0, 1), (SCREW, 0, 1), (BALL, 0, 3), (FREE, 3, 6)):
-            for at in j.v_at[(j.kind == kind) & (j.coordinates > 0)].tolist():
-                out[at + first : at + last] = True
-        return out
-
-    return s.once("angles", make)
+    j, out = s.joints, np.zeros(s.nv, dtype=bool)
+    for kind, first, last in ((TURN, 0, 1), (SCREW, 0, 1), (BALL, 0, 3), (FREE, 3, 6)):
+        for at in j.v_at[(j.kind == kind) & (j.coordinates > 0)].tolist():
+            out[at + first : at + last] = True
+    return out
 
 
 def coordinate_rows(model: Model, q: np.ndarray, which: Sequence[int], t: float) -> np.ndarray:

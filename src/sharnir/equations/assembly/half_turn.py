@@ -14,17 +14,19 @@ import numpy as np
 from ...model.constraints.closing import ClosingJoint
 from ...model.model import Model
 from ...model.motion import Motion
+from ...model.per_structure import per_structure
 from ...trace import Expression, Graph, Number, Symbol
-from ..rows.constraint_table import ConstraintTable, Numbers
+from ..rows.body_rows import body_rows
+from ..rows.constraint_table import Numbers
 from ..rows.evaluation import Values, state_inputs, with_bodies
 
 SMALL = 300
 """Speeds below which the motion of all bodies is traced, and not computed anew for every position."""
 
 
-def turned_joint(model: Model, table: ConstraintTable, q: np.ndarray, t: float, parameters: Numbers = ()) -> str:
+def turned_joint(model: Model, q: np.ndarray, t: float, parameters: Numbers = ()) -> str:
     """A cut joint that is half a turn from where it belongs, in a position that meets its rows; empty where there is none."""
-    s, senses = model.structure, _senses(model, table)
+    s, senses = model.structure, _senses(model)
     if not senses.names:
         return ""
     own = [float(x) for x in parameters] or list(s.parameters.values())
@@ -32,26 +34,22 @@ def turned_joint(model: Model, table: ConstraintTable, q: np.ndarray, t: float, 
     return next((name for name, x in zip(senses.names, values, strict=True) if not x > 0.0), "")
 
 
-def turned_rows(model: Model, table: ConstraintTable, q: np.ndarray, t: float, parameters: np.ndarray) -> np.ndarray:
+def turned_rows(model: Model, q: np.ndarray, t: float, parameters: np.ndarray) -> np.ndarray:
     """(n,): whether there is one, of rows of positions and of values of all parameters; of models with few speeds."""
-    senses = _senses(model, table)
+    senses = _senses(model)
     if not senses.names:
         return np.zeros(len(q), dtype=bool)
     found = senses.at({"q": [*q.T], "v": [0.0] * model.nv, "parameter": [*parameters.T], "t": [t]})
     return np.any([~(np.broadcast_to(x, len(q)) > 0.0) for x in found], axis=0)
 
 
-def _senses(model: Model, table: ConstraintTable) -> _Senses:
-    return model.structure.once("senses", lambda: _Senses(model, table))
-
-
 class _Senses:
     """Numbers that are positive where cut joints are as they should be, of those that motion can turn over."""
 
-    def __init__(self, model: Model, table: ConstraintTable) -> None:
+    def __init__(self, model: Model) -> None:
         self.structure, self._local = model.structure, list[tuple[Expression, list[tuple[str, int]]]]()
         self.names = list[str]()
-        turning = {row.owner for row in table.rows if row.what.startswith("rotation")}  # the others' axes never move
+        turning = {row.owner for row in body_rows(model).rows if row.what.startswith("rotation")}  # the others' axes never move
         for name, constraint in model.constraints.items():
             if isinstance(constraint, ClosingJoint) and f"joint {name!r}" in turning:
                 graph = Graph()
@@ -76,3 +74,8 @@ class _Senses:
         inputs = state_inputs(self.structure, graph)
         outputs = self._of(with_bodies(self.structure, inputs))
         return Expression(graph, [x for group in inputs.values() for x in group], outputs)
+
+
+@per_structure
+def _senses(model: Model) -> _Senses:
+    return _Senses(model)

@@ -118,7 +118,7 @@ class Closure:
 
         q, g, J, _ = damped_newton(start, step, moved, iterations if np.isfinite(start.cost) else 0)
         closed = _gap(g / self.table.scale.of_rows(q, J)) <= max(TOLERANCE, enough)
-        turned = turned_joint(self.model, self.table, q, self.t, self.table.parameters) if closed else ""
+        turned = turned_joint(self.model, q, self.t, self.table.parameters) if closed else ""
         return Closing(q, g, closed and not turned, turned)
 
     def _iterate(self, q: np.ndarray, check: bool = False) -> _Iterate:

@@ -176,7 +176,7 @@ class _Starts:
             if not len(going):
                 break
         out[going], closed[going] = q, _gap(g / self._size(q, J)) <= TOLERANCE
-        return out, closed & ~turned_rows(self.model, self.table, out, self.t, self.parameters[at])
+        return out, closed & ~turned_rows(self.model, out, self.t, self.parameters[at])
 
     def _residuals(self, q: np.ndarray, free: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """g and J, zeros in J where a number is not finite: no step leads on from there."""

@@ -10,10 +10,12 @@ from ...forms import accuracy
 from ...forms.matrices import Matrices
 from ...kernels.constrained import REFINED
 from ...model.model import Model
+from ...model.per_structure import per_structure
 from ...programs.methods import METHODS
 from .share import share_of, soft_modes
 
 
+@per_structure
 def expected_errors(model: Model) -> dict[str, float]:
     """Relative errors of accelerations, by the name of the method; methods that lose nothing are left out."""
     m = Matrices(model, model.random_q(0), None, 0.1234, None, sparse=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...model.forces.groups import Group
+from ...model.per_structure import per_structure
 from ...model.structure import Structure
 from ...trace import Symbol
 from ...trace.generic import stacked
@@ -16,12 +17,9 @@ DECIDED = tuple(np.geomspace(0.1, 10.0, 32).tolist())
 """Sizes at which a force of the library takes the branches that belong to them: one may hold on its own side alone."""
 
 
+@per_structure
 def not_conservative(structure: Structure) -> np.ndarray:
-    """Indices of these forces, found once for a structure."""
-    return structure.once("not conservative", lambda: _not_conservative(structure))
-
-
-def _not_conservative(structure: Structure) -> np.ndarray:
+    """Indices of these forces."""
     forces = list(structure.forces.forces.values())
     counts = np.zeros(len(forces), dtype=bool)
     for group in structure.forces.groups:

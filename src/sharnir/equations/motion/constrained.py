@@ -57,7 +57,9 @@ LOOPS: dict[Callable[..., int], tuple[type, ...]] = {
 
 
 class ConstrainedEquations:
-    """The equations of one model with constraints by one method. `table` names the rows."""
+    """Equations of motion with constraints by one method: accelerations and multipliers, on generic scalars and as machine code.
+
+    `table` names the rows."""
 
     def __init__(self, model: Model, method: Method, backend: str = "auto", store: Cache | None = None) -> None:
         self.model, self.structure = model, model.structure

@@ -11,6 +11,7 @@ from ...backends.compiled_programs import mark_large
 from ...backends.llvm.graph_runner import GraphRunner
 from ...backends.traced import TracedProgram
 from ...dialect.cache import Cache
+from ...model.per_structure import per_structure
 from ...model.structure import Structure
 from ...programs.methods import SMALLEST, Method
 from ...trace import Graph, GraphTooLarge, Number, Symbol, tangent
@@ -62,18 +63,22 @@ def compiled_derivative(
     """`trace_derivative`, compiled once and cached with the model; None where the graph has more nodes than `limit`."""
     if not constrained or stabilisation not in DECAYING:
         stabilisation = ""  # the others do not change the equations
-
-    def make() -> CompiledDerivative | None:
+    known, key = _derivatives(structure, store), (method.name, balance, tau_works, limit, stabilisation)
+    if key not in known:
         try:
             traced = trace_derivative(structure, method, balance, tau_works, limit, constrained, stabilisation)
+            known[key] = CompiledDerivative(traced, store)
         except GraphTooLarge:
             if method is SMALLEST:
                 mark_large(structure)
-            return None
-        return CompiledDerivative(traced, store)
+            known[key] = None
+    return known[key]
 
-    key = ("derivative", method.name, balance, tau_works, limit, stabilisation, str(store.folder))
-    return structure.once(key, make)
+
+@per_structure
+def _derivatives(structure: Structure, store: Cache) -> dict[tuple[object, ...], CompiledDerivative | None]:
+    """`compiled_derivative` by its other arguments."""
+    return {}
 
 
 def trace_derivative(

@@ -20,6 +20,7 @@ from ...errors import NOT_A_NUMBER, StateError, brief
 from ...kernels.joint_stage import BALL, FREE, GIVEN
 from ...model.joints import Joint
 from ...model.model import Model
+from ...model.per_structure import per_structure
 from ...model.states import check_finite, check_quaternions
 from ...model.structure import Structure
 from ...trace import Graph, Number
@@ -101,23 +102,22 @@ class Layout(NamedTuple):
     """Joints with motions given by constraints."""
 
 
+@per_structure
 def layout(s: Structure) -> Layout:
-    def make() -> Layout:
-        j = s.joints
-        own = j.coordinates > 0
-        adds = own & (j.kind != BALL) & (j.kind != FREE) & (j.coordinates == j.axes)
-        counts = j.axes[adds]
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        balls, free = (np.flatnonzero(own & (j.kind == kind)) for kind in (BALL, FREE))
-        given = np.flatnonzero(own & (j.kind == GIVEN) & (j.coordinates != j.axes))
-        return Layout(
-            (np.repeat(j.q_at[adds], counts) + within, np.repeat(j.v_at[adds], counts) + within),
-            (j.q_at[balls], j.v_at[balls]),
-            (j.q_at[free], j.v_at[free]),
-            tuple(sorted({int(np.searchsorted(j.start, k, side="right")) - 2 for k in given.tolist()})),
-        )
-
-    return s.once("retraction", make)
+    """The layout of a model's state."""
+    j = s.joints
+    own = j.coordinates > 0
+    adds = own & (j.kind != BALL) & (j.kind != FREE) & (j.coordinates == j.axes)
+    counts = j.axes[adds]
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    balls, free = (np.flatnonzero(own & (j.kind == kind)) for kind in (BALL, FREE))
+    given = np.flatnonzero(own & (j.kind == GIVEN) & (j.coordinates != j.axes))
+    return Layout(
+        (np.repeat(j.q_at[adds], counts) + within, np.repeat(j.v_at[adds], counts) + within),
+        (j.q_at[balls], j.v_at[balls]),
+        (j.q_at[free], j.v_at[free]),
+        tuple(sorted({int(np.searchsorted(j.start, k, side="right")) - 2 for k in given.tolist()})),
+    )
 
 
 def moved_rows(model: Model, q: np.ndarray, delta: np.ndarray, t: Number) -> np.ndarray:

@@ -15,8 +15,9 @@ from ...forms.matrices import Matrices
 from ...kernels.constrained import FLOOR, ON_FORCES
 from ...model.elimination import Block, Link
 from ...model.model import Model
+from ...model.per_structure import per_structure
 from ...model.structure import Structure
-from ..rows.body_rows import BodyRows, body_rows_of
+from ..rows.body_rows import BodyRows, body_rows
 from ..rows.constraint_table import table_of
 from ..rows.row_layout import BODY
 
@@ -34,12 +35,9 @@ MOST_ROWS = 100
 """Constraint rows up to which modes are computed, which takes time with the cube of their number."""
 
 
+@per_structure
 def share_of(model: Model) -> float:
     """e of a model with constraints, for every method."""
-    return model.structure.once("share", lambda: _share(model))
-
-
-def _share(model: Model) -> float:
     s = closed_structure(model)
     share = ON_FORCES * (min(1.0, FEW / max(s.sizes["nsm"], s.nb, 1)) * min(1.0, FEW / _together(s))) ** 2  # (L33)
     return max(LEAST, min([share, *(OF_MODE * x for x in soft_modes(model))]))
@@ -50,12 +48,9 @@ def _together(s: Structure) -> int:
     return max(1, int(np.diff(s.tree.column).max(initial=0)))
 
 
+@per_structure
 def soft_modes(model: Model) -> list[float]:
     """The softest mode, with the masses as they are: the median over a few positions; none where it is not known."""
-    return model.structure.once("soft modes", lambda: _soft_modes(model))
-
-
-def _soft_modes(model: Model) -> list[float]:
     found = list[float]()
     for seed in range(POSITIONS if len(table_of(model)) <= MOST_ROWS and 0 < model.structure.nb <= BODIES else 0):
         m = Matrices(model, model.random_q(seed), None, 0.1234, None, sparse=False)
@@ -79,13 +74,10 @@ def softest_mode(J: np.ndarray, M: np.ndarray) -> float:
     return float(np.maximum(modes, 0.0).min(initial=1.0))
 
 
+@per_structure
 def closed_structure(model: Model) -> Structure:
     """The structure with the constraints among the unknowns that bodies share, refined by residuals where modes are soft."""
-    return model.structure.once("closed", lambda: _closed_structure(model))
-
-
-def _closed_structure(model: Model) -> Structure:
-    rows = body_rows_of(model)
+    rows = body_rows(model)
     out = model.structure.with_constraints(_blocks(model, rows), len(rows), rows.sizes["K"])
     if _together(out) > FEW and min(soft_modes(model), default=0.0) < SOFT:
         out.sizes["nsr"] = ON_RESIDUALS

@@ -24,7 +24,7 @@ from ...programs.kernels.closed import ForwardOut
 from ...trace import Number
 from ..kernels.projection import NEWTON_STEPS
 from ..kernels.solution import DriftingRows, decaying
-from ..rows.body_rows import BodyRows, RowsOnBodies, body_rows_of
+from ..rows.body_rows import BodyRows, RowsOnBodies, body_rows
 from ..rows.evaluation import Values, evaluate_program
 from .native_arrays import native_add
 from .retraction import native_retract
@@ -38,7 +38,7 @@ class SparseEquations:
 
     def __init__(self, model: Model, store: Cache | None = None) -> None:
         self.model, self.store = model, store or Cache()
-        self.rows: BodyRows = body_rows_of(model)
+        self.rows: BodyRows = body_rows(model)
         self.structure = closed_structure(model)
         self.share = share_of(model)
         self._idle: list[tuple[dict[str, np.ndarray], list[Native]]] = []

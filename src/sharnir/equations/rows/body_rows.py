@@ -6,7 +6,7 @@ What a row has to do with other coordinates goes through these bodies. See docs/
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ...model.forces.groups import Group
 from ...model.forces.layout import WIDTH
 from ...model.forces.shape import Shape
 from ...model.model import Model
+from ...model.per_structure import per_structure
 from ...model.structure import Structure
 from ...trace import Expression, Number
 from .constraint_families import Family, families
@@ -88,18 +89,10 @@ class RowsOnBodies(NamedTuple):
     """(flat): the blocks of all links"""
 
 
-def body_rows_of(model: Model) -> BodyRows:
-    """The rows of a model, made once."""
-    return body_rows(model.structure, model.constraints)
-
-
-def body_rows(structure: Structure, constraints: Mapping[str, Constraint]) -> BodyRows:
-    """The rows of a structure, which is made anew where constraints are added."""
-    return structure.once("body rows", lambda: BodyRows(structure, constraints))
-
-
 class BodyRows(RowLayout):
-    """Rows that hold whatever the motion are left out and listed in `trivial`; holonomic rows come first."""
+    """Rows of all constraints as functions of the motion of the bodies and speeds they touch.
+
+    Rows that hold whatever the motion are left out and listed in `trivial`; holonomic rows come first."""
 
     def __init__(self, structure: Structure, constraints: Mapping[str, Constraint]) -> None:
         self.structure, self.layout, self.motion = structure, structure.forces.layout, FlatMotion(structure)
@@ -111,7 +104,7 @@ class BodyRows(RowLayout):
         super().__init__(found, list(constraints), labels, moving.kept if moving else [])
         self._order = list(constraints)
         self._expressions: dict[tuple[str, ...], list[Expression]] = {}
-        self._codes: dict[Any, GroupedCode] = {}
+        self._codes: dict[tuple[tuple[str, ...], bool, Cache], GroupedCode] = {}
 
     @property
     def has_conditions(self) -> bool:
@@ -248,12 +241,18 @@ class BodyRows(RowLayout):
 
     def _code(self, answers: tuple[str, ...], store: Cache | None, pairs: bool = False) -> GroupedCode:
         """Machine code for some of the answers, one after another in one flat vector."""
-        key = (answers, pairs, str((store or Cache()).folder))
+        key = (answers, pairs, store or Cache())
         if key not in self._codes:
             begin = {name: at.start for name, at in self._places(answers)}
             groups = [_group(part, answers, begin) for part in self.parts]
             self._codes[key] = GroupedCode([group for group in groups if group.places.size], store, pairs)
         return self._codes[key]
+
+
+@per_structure
+def body_rows(model: Model) -> BodyRows:
+    """The rows of a model."""
+    return BodyRows(model.structure, model.constraints)
 
 
 def _outputs(part: KeptRows, answers: Sequence[str]) -> list[Number]:

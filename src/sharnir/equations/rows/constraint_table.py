@@ -16,9 +16,8 @@ from ...backends.llvm.graph_runner import GraphRunner
 from ...backends.traced import TracedProgram
 from ...dialect.jit import host_lanes
 from ...errors import AssemblyError, SingularError
-from ...model.constraints.constraint_element import Constraint
 from ...model.model import Model
-from ...model.structure import Structure
+from ...model.per_structure import per_structure
 from ...trace import Expression, Graph, Number, Symbol, needed, tangent
 from .body_rows import body_rows
 from .evaluation import Values, evaluate, state_inputs, with_bodies
@@ -51,23 +50,29 @@ class TracedConstraints:
 
 def table_of(model: Model) -> ConstraintTable:
     """The table of a model for one user, whose evaluations are counted from zero; everything else is made once."""
-    structure = model.structure
-    return structure.once("constraints", lambda: ConstraintTable(structure, model.constraints)).view([0], ())
+    return _table(model).view([0], ())
+
+
+@per_structure
+def _table(model: Model) -> ConstraintTable:
+    return ConstraintTable(model)
 
 
 class ConstraintTable:
-    """The rows of a model's constraints. Rows that hold whatever the motion are left out and listed in `trivial`."""
+    """Rows of all constraints as functions of the state: g, rate, J, γ; of small models one graph, else from `on_bodies`.
+
+    Rows that hold whatever the motion are left out and listed in `trivial`."""
 
     __slots__ = ("__dict__", "_evaluations", "parameters")
 
-    def __init__(self, structure: Structure, constraints: dict[str, Constraint]) -> None:
-        self.structure = structure
+    def __init__(self, model: Model) -> None:
+        self.structure = model.structure
         self._evaluations = [0]
         self.parameters: Numbers = ()
-        self.on_bodies = body_rows(structure, constraints)
+        self.on_bodies = body_rows(model)
         """The same rows as functions of the motion of the bodies they touch."""
         self.rows, self.n_holonomic, self.trivial = self.on_bodies.rows, self.on_bodies.n_holonomic, self.on_bodies.trivial
-        self.scale = Scale(structure, constraints, self.rows)
+        self.scale = Scale(self.structure, model.constraints, self.rows)
 
     def view(self, evaluations: list[int], parameters: Numbers) -> ConstraintTable:
         """The same table with another count of evaluations, at other values of the parameters."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class FlatMotion:
         self.parameters = np.array(list(structure.parameters.values()), dtype=float)
         """The model's own."""
         self.size = sum(self.layout.sizes.values())
-        self._runners: dict[Any, LoopRunner] = {}
+        self._runners: dict[tuple[str, Cache], LoopRunner] = {}
 
     def rows(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray | None = None) -> np.ndarray:
         """(n, size) from states (n, nq), (n, nv), (n,) and parameters (n or 1, …), poses and velocities of bodies included."""
@@ -128,7 +128,7 @@ class FlatMotion:
         return flat_motion(self.layout, {name: state[name] for name in STATE}, self.runner("motion", store), code)
 
     def runner(self, program: str, store: Cache | None = None) -> LoopRunner:
-        key = program, str((store or Cache()).folder)
+        key = program, store or Cache()
         if key not in self._runners:
             self._runners[key] = LoopRunner(PROGRAMS[program], self.structure, store=store)
         return self._runners[key]

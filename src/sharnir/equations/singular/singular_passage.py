@@ -16,8 +16,11 @@ import numpy as np
 from ...backends.grouped import native_copy
 from ...backends.llvm.graph_runner import GraphRunner
 from ...dialect.arithmetic import STEPPING
+from ...dialect.cache import Cache
 from ...dialect.native import Loop, Native, calls, from_python
 from ...dialect.storage import allocate
+from ...model.per_structure import per_structure
+from ...model.structure import Structure
 from ...trace import GraphTooLarge
 from ..kernels import singular_state, singular_step
 from ..kernels.singular_state import Passage
@@ -39,6 +42,7 @@ SAMPLES, FEW = 16, 5
 TIMES = 10.0
 """Pivots above so many times the least mobility of a row are not small, however large they are elsewhere."""
 Arrays = Mapping[str, np.ndarray]
+ExactCode = tuple[GraphRunner, GraphRunner, GraphRunner]
 
 
 @dataclass(frozen=True)
@@ -101,8 +105,10 @@ class SingularPassage:
         self.derivative = self._native(singular_step.derive)
         self.after_step = self._native(singular_step.settle, self.derivative)
         self.jacobian = [self._native(singular_step.jacobian, self.derivative)] if run.jacobian else []
-        key = ("typical pivots", equations.method.name, run.compiled)
-        p.typical[:] = s.once(key, lambda: self._typical_pivots(SAMPLES if run.compiled else FEW))
+        known, key = _typical_pivots(s), (equations.method.name, run.compiled)
+        if key not in known:
+            known[key] = self._sampled_pivots(SAMPLES if run.compiled else FEW)
+        p.typical[:] = known[key]
         p.typical[self._switched()] = 0.0
         shared = ("X", "DX", "T", "J", "tau", "parameter", "pivots", "calls", "first")
         self._fresh = {name: x.copy() for name, x in p._asdict().items() if name not in shared}
@@ -179,7 +185,7 @@ class SingularPassage:
         return int(self.p.tally[singular_state.FAILED]), float(self.p.tally[singular_state.FAILED_T])
 
     # --- which rows count, and typical pivots ----------------------------------------------------------------------------------
-    def _typical_pivots(self, samples: int) -> np.ndarray:
+    def _sampled_pivots(self, samples: int) -> np.ndarray:
         """The median of every pivot over random positions, on the constraints or not."""
         run, s, p = self.run, self.structure, self.p
         rng = np.random.default_rng(11)
@@ -228,11 +234,12 @@ class SingularPassage:
         begun, e, p = time.perf_counter(), self.equations, self.p
         parameters = p.parameter[: len(e.structure.parameters)].tolist()
         try:
-            key, read = ("rows that always depend on others", e.sparse is not None), np.array(parameters)[e.table.reads].tobytes()
-            if self.structure.cached.get(key, ("", None))[0] != read:
+            known, read = _dependent_rows(e.structure, e.sparse is not None), np.array(parameters)[e.table.reads].tobytes()
+            if read not in known:
                 found = always_dependent(e, p.kept[: e.structure.nq].copy(), float(p.T[0]), parameters)
-                self.structure.cached[key] = read, found
-            self.counted[self.structure.cached[key][1] & ~self._switched()] = 0.0
+                known.clear()
+                known[read] = found
+            self.counted[known[read] & ~self._switched()] = 0.0
             self.p.typical[:] *= self.counted
             if self.run.projects:
                 self._roles |= self._near()
@@ -291,11 +298,10 @@ class SingularPassage:
         }
 
 
-def exact_code(e: ConstrainedEquations, more: Sequence[str]) -> tuple[GraphRunner, GraphRunner, GraphRunner]:
+def exact_code(e: ConstrainedEquations, more: Sequence[str]) -> ExactCode:
     """A Newton step of the coordinates, the correction of the speeds, and the derivative, in double-double; once for a model."""
-    key = ("exact", e.method.name, tuple(more), str(e.store.folder))
-
-    def make() -> tuple[GraphRunner, GraphRunner, GraphRunner]:
+    known, key = _exact_codes(e.structure, e.store), (e.method.name, tuple(more))
+    if key not in known:
         n, m = e.sizes["n"], e.sizes["m"]
         if not e.sparse and n**3 / 6 + n * n * m + n * m * m + m**3 / 6 > DENSE:
             raise GraphTooLarge
@@ -304,6 +310,24 @@ def exact_code(e: ConstrainedEquations, more: Sequence[str]) -> tuple[GraphRunne
         assert rates.causes == causes
         programs = (*e.projector.traced(True, LIMIT, counted=len(e.table)), rates.traced)
         position, speed, derivative = (GraphRunner(traced, store=e.store, pairs=True) for traced in programs)
-        return position, speed, derivative
+        known[key] = position, speed, derivative
+    return known[key]
 
-    return e.structure.once(key, make)
+
+# --- kept with a structure
+@per_structure
+def _exact_codes(structure: Structure, store: Cache) -> dict[tuple[str, tuple[str, ...]], ExactCode]:
+    """`exact_code` by method and further entries of the state."""
+    return {}
+
+
+@per_structure
+def _typical_pivots(structure: Structure) -> dict[tuple[str, bool], np.ndarray]:
+    """Typical pivots by method, and whether from compiled code, which takes more samples."""
+    return {}
+
+
+@per_structure
+def _dependent_rows(structure: Structure, sparse: bool) -> dict[bytes, np.ndarray]:
+    """Rows that always depend on others, at the last values of the parameters that rows read."""
+    return {}

@@ -17,6 +17,7 @@ from ...errors import ModelError, StateError
 from ...model.forces.shape import TracedForce
 from ...model.model import Model
 from ...model.motion import Motion
+from ...model.per_structure import per_structure
 from ...trace import Graph, Number
 from .applied_forces import Law
 from .sampled import name_of, positional_arguments
@@ -132,8 +133,7 @@ def with_law(model: Model, function: Callable[[Any], Any], name: str = TAU) -> M
         raise ModelError(f"{name}: a law of joint forces observes nothing for the result; add it to the model as a force")
     places = (tuple(traced.reads), tuple(traced.wrenches), tuple(traced.torques))
     form, constants = traced.without_numbers()
-    key = (name, places, form, tuple(constants))
-    kept: dict[Any, Model] = structure.cached.setdefault("joint laws", {})
+    kept, key = _models_with_laws(model), (name, places, form, tuple(constants))
     if key not in kept:
         while len(kept) >= MOST_KEPT:
             kept.pop(next(iter(kept)))
@@ -141,6 +141,12 @@ def with_law(model: Model, function: Callable[[Any], Any], name: str = TAU) -> M
         copy.add_force(act, name=name)
         kept[key] = copy
     return kept[key]
+
+
+@per_structure
+def _models_with_laws(model: Model) -> dict[tuple[object, ...], Model]:
+    """Copies of a model with a law among its forces, by what was traced of it."""
+    return {}
 
 
 def law_of(model: Model, backend: str) -> Law:

@@ -14,6 +14,7 @@ from ...model.events import Event
 from ...model.impacts import APART, PRESSED, Impact, Touching, near, pressed
 from ...model.model import Model
 from ...model.motion import Motion
+from ...model.per_structure import per_structure
 from ...programs.methods import METHODS
 from ...trace import Number
 
@@ -60,8 +61,7 @@ def _named(impacts: Sequence[Impact]) -> list[Impact]:
 
 def with_contacts(model: Model, impacts: Sequence[Impact]) -> Model:
     """A copy with a switched constraint for each impact; the same one for the same impacts, so that it is compiled once."""
-    kept: dict[tuple[Impact, ...], Model] = model.structure.cached.setdefault(("contacts",), {})
-    key = tuple(impacts)
+    kept, key = _models_with_contacts(model), tuple(impacts)
     if key not in kept:
         out = model.copy()
         for one in impacts:
@@ -77,14 +77,19 @@ def with_contacts(model: Model, impacts: Sequence[Impact]) -> Model:
     return kept[key]
 
 
+@per_structure
+def _models_with_contacts(model: Model) -> dict[tuple[Impact, ...], Model]:
+    """Copies of a model with contacts, by the impacts."""
+    return {}
+
+
 def switch_of(impact: Impact) -> str:
     return f"{impact.name}.contact"
 
 
 def known_contacts(model: Model, names: Sequence[str]) -> tuple[Impact, ...] | None:
     """The impacts of these names that a copy of the model has been made for; None where there are none, or others too."""
-    kept = model.structure.cached.get(("contacts",), {})
-    found = [impacts for impacts in kept if [one.name for one in impacts] == list(names)]
+    found = [impacts for impacts in _models_with_contacts(model) if [one.name for one in impacts] == list(names)]
     return found[0] if len(found) == 1 else None
 
 

@@ -12,6 +12,7 @@ from ...dynamics import Dynamics
 from ...errors import SingularError, StateError
 from ...model.deformed_places import MovedPlaces, material
 from ...model.model import Model
+from ...model.per_structure import per_structure
 from ...model.references import located
 from ...solvers.solver import Actions
 from ...trace import at_values
@@ -85,12 +86,7 @@ class Derived:
     def dynamics(self) -> Dynamics:
         """Dynamics of the model, for everything derived from the motion; results of one model share it."""
         model, backend = self.model_with_contacts, "python" if self.cost.backend == "python" else "auto"
-        structure = model.structure
-        if ("dynamics of results", backend) not in structure.cached:
-            d = Dynamics(model, "separate", backend)
-            structure.cached["dynamics of results", backend] = d
-        found: Dynamics = structure.cached["dynamics of results", backend]
-        return found
+        return _dynamics(model, backend)
 
     def _number(self, x: Any) -> np.ndarray:
         """A number of the model at every state: it may depend on parameters."""
@@ -256,3 +252,8 @@ class Derived:
         own = np.array(list(self.dynamics.structure.parameters.values()), dtype=float)
         parameters = np.tile(own, (len(s.t), 1)) if s.parameters is None else s.parameters
         return self._shaped(constrained.table.violation(s.q, s.v, s.t, parameters))
+
+
+@per_structure
+def _dynamics(model: Model, backend: str) -> Dynamics:
+    return Dynamics(model, "separate", backend)

@@ -11,6 +11,7 @@ from ...dynamics import Dynamics
 from ...equations.rows.constraint_table import table_of
 from ...model.constraints.closing import ClosingJoint
 from ...model.model import Model
+from ...model.per_structure import per_structure
 from ...model.placed_joint import PlacedJoint
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, values_of
 
@@ -70,12 +71,13 @@ def released(model: Model) -> Model:
 
 
 def released_dynamics(d: Dynamics) -> Dynamics:
-    """Kept with the model."""
-    cached, key = d.model.structure.cached, ("released", d.backend == "python")
-    if key not in cached:
-        cached[key] = Dynamics(released(d.model), "separate", "python" if key[1] else "auto")
-    found: Dynamics = cached[key]
-    return found
+    """Dynamics of the released mechanism."""
+    return _released_dynamics(d.model, "python" if d.backend == "python" else "auto")
+
+
+@per_structure
+def _released_dynamics(model: Model, backend: str) -> Dynamics:
+    return Dynamics(released(model), "separate", backend)
 
 
 def _motion(r: Derived, d: Dynamics) -> dict[str, Any]:
