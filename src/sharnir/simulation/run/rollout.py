@@ -37,18 +37,9 @@ from ..control.sampled import Sampled, check_control, check_controlled, is_sampl
 from ..results.records import Cost
 from ..results.trajectories import Rollout
 from .batch import ENTRIES, Batch
+from .checks import Tau, whole, with_states
 from .elastic_steps import warn_of_elastic_steps, warn_of_shapes
-from .options import (
-    Control,
-    FixedSteps,
-    Tau,
-    either,
-    fixed_steps,
-    forces_over_steps,
-    refuse_others,
-    whole,
-    with_states,
-)
+from .options import CompiledOptions, Control, FixedSteps, either, fixed_steps, forces_over_steps, refuse_others
 from .preparation import Prepared
 
 CHUNK, MOST_CHUNK = 16, 128
@@ -124,7 +115,10 @@ def rollout(
         model.add_force(acting(feedback, plain), name="feedback")
     law, forces = (forces, None) if is_law(forces) else (None, forces)
     began = time.perf_counter()
-    prepared = Prepared(model, model, law, method, backend, 1, stabilisation, decay)
+    options = CompiledOptions(
+        law=law, method=method, backend=backend, integrator=integrator, stabilisation=stabilisation, decay=decay, balance=False
+    )
+    prepared = Prepared(model, options)
     d, how, user_model, model = prepared.d, prepared.how, model, prepared.model
     _check_compiled(d)
     if how.name == "partitioning":
@@ -145,7 +139,7 @@ def rollout(
     held = None if callable(forces) else forces_over_steps(model, name, forces, len(q), grid.count)
     sampled = sampled_control(controllers, model, grid, held if not callable(forces) else forces, len(q)) if controllers else None
     span = max(grid.duration, grid.step)
-    laws = prepared.stabilisations(q, v, np.zeros(model.nv), grid.t0, span, integrator, grid.step, values)
+    laws = prepared.stabilisations(q, v, np.zeros(model.nv), grid.t0, span, grid.step, values)
     alike = laws[0].decay if all(law is laws[0] for law in laws) else None
     coefficients = np.array([law.decay for law in laws] if alike is None else [alike] * len(q), dtype=float).reshape(len(q), -1)
     threads = max(1, min(threads, -(-len(q) // host_lanes())))

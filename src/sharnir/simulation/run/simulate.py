@@ -16,8 +16,9 @@ from ..control.joint_laws import JointLaw
 from ..control.sampled import Sampled
 from ..results.result import Result
 from ..results.storage import PathLike
-from .options import Tau
-from .runs import runs_of
+from .checks import Tau
+from .options import split
+from .runs import Runs
 
 
 def simulate(
@@ -92,5 +93,5 @@ def simulate(
     """
     options = dict(locals())
     begun = time.perf_counter()
-    runs, rest = runs_of(options.pop("model"), options, many=False)
-    return runs.run(**rest, begun=begun)
+    compiled, one = split({name: x for name, x in options.items() if name != "model"})
+    return Runs(model, compiled).run(one, begun)

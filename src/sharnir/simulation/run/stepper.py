@@ -15,23 +15,21 @@ from ...equations.assembly.consistent_speeds import Start
 from ...equations.assembly.start import StartState, as_guess
 from ...errors import SimulationError, StateError, brief, no_such, suggestion
 from ...integrate import run
-from ...integrate.compiled import make_ready
-from ...integrate.methods import integrator as integrator_named
 from ...integrate.trajectory import EventRecord, Rows, Statistics, Trajectory, joined
 from ...model.events import Event
 from ...model.model import Model
 from ...model.parameters import ParameterView
-from ...model.states import check_model, check_tau
+from ...model.states import check_model, check_tau, check_time
 from ...types import truth
 from ..control.joint_laws import JointLaw
 from ..events.event_actions import Changes
 from ..events.event_functions import limit_events
 from ..results.by_name import ByName
 from ..results.result import Result
-from .checks import check_events, check_step, tolerances
-from .options import Tau, check_resolution, choice, number
+from .checks import Tau, check_events, check_resolution, check_step, choice, number
+from .options import CompiledOptions, MotionOptions
 from .outcome import failure, make_result, root_cause
-from .preparation import Prepared, state_at
+from .preparation import Prepared, state_at, tolerances
 
 
 @dataclass(frozen=True)
@@ -101,39 +99,38 @@ class Simulation:
     ) -> None:
         begun = time.perf_counter()
         vars(self)["model"] = user_model = check_model(model, "Simulation")
-        choice(limits, "limits", ("ignore", "stop"))
         law, constant = (tau, None) if callable(tau) else (None, tau)
-        self._prepared = prepared = Prepared(user_model, user_model, law, method, backend, 1, stabilisation, decay)
-        forces, values = prepared.forces_and_values(constant, parameters, states)
-        chosen = integrator_named(integrator)
-        step = None if step is None else number(step, "step")
-        check_step(chosen, step)
+        own_events = check_events(events)
+        compiled = CompiledOptions(
+            law=law, method=method, backend=backend, integrator=integrator, events=own_events,
+            limits=choice(limits, "limits", ("ignore", "stop")), stabilisation=stabilisation, decay=decay, balance=balance,
+        )  # fmt: skip
+        self._prepared = prepared = Prepared(user_model, compiled)
         q0, v0, fixed = as_guess(user_model, q0, v0, fixed, nearest)
-        self._first = (q0, v0, t0, fixed, forces.copy(), values.copy())
-        start, t = prepared.start_at(q0, v0, t0, fixed, values)
-        own = values if values.size else None
-        span = step if step is not None else 1.0
-        (how,) = prepared.stabilisations(start.q[None], start.v[None], forces, t, span, integrator, step, own)
-        every_event = [*check_events(events), *(limit_events(prepared.model, start.q) if limits != "ignore" else [])]
-        balance = truth(balance, "balance")
-        self._motion = prepared.equations(chosen, forces, values, every_event, balance, how, t, controlled=True)
-        self._events, self._compiled, self._record = every_event, backend != "python", truth(record, "record")
-        if self._compiled:
-            make_ready(chosen)
+        options = MotionOptions(
+            q0=q0, v0=v0, fixed=fixed, t0=t0, tau=constant, parameters=parameters, states=states,
+            rtol=rtol, atol=atol, step=step, max_step=max_step,
+        )  # fmt: skip
+        check_step(prepared.chosen, options.step)
+        begin = prepared.begin(options)
+        self._first = options, replace(begin, forces=begin.forces.copy())
+        how = prepared.stabilisation(begin, 1.0 if options.step is None else options.step, options.step)
+        self._events = [*own_events, *(limit_events(prepared.model, begin.state.q) if limits != "ignore" else [])]
+        self._motion = prepared.motion(begin, how, self._events, controlled=True)
+        self._record = truth(record, "record")
         self._options: dict[str, Any] = {
-            "rtol": number(rtol, "rtol"), "atol": tolerances(atol, self._motion), "step": step,
-            "max_step": number(max_step, "max_step"), "compiled": self._compiled,
+            "rtol": options.rtol, "atol": tolerances(atol, self._motion), "step": options.step, "max_step": options.max_step,
+            "compiled": backend != "python",
         }  # fmt: skip
         self._turn = [None]
         self._integrator, self._ready = integrator, time.perf_counter() - begun
-        self._begin(start, t)
+        self._begin(begin.state, begin.t)
 
     def _begin(self, start: StartState, t: float) -> None:
         m = self._motion
         self._changes = Changes(m, 1.0)
         self._options["events"] = [self._changes.root(event, k) for k, event in enumerate(self._events)]
-        x = state_at(m, start, t, m.parameters[len(self.model.parameters) :])
-        self._t, self._x = t, m.consistent(t, x) if m.partitioning else x
+        self._t, self._x = t, state_at(m, start, t, m.parameters[len(self.model.parameters) :])
         self._base, self._dt, self._count = t, np.nan, 0
         self._runs = ShortRuns(t, self._x)
         self._wall, self._start_state = 0.0, start
@@ -268,15 +265,15 @@ class Simulation:
             return self._reset(q0, v0, t0, tau, parameters, states)
 
     def _reset(self, q0: Start, v0: Start, t0: float | None, tau: Any, parameters: Any, states: Any) -> SimulationState:
-        q, v, t, fixed, forces, values = self._first
-        if q0 is not None or v0 is not None:
-            q, v = q0, v0
-        m = self._motion
-        m.tau[:] = forces if tau is None else check_tau(self.model, tau)
-        if parameters is not None or states is not None:
-            _, values = self._prepared.forces_and_values(None, parameters, states)
+        (options, first), m = self._first, self._motion
+        t = options.t0 if t0 is None else check_time(t0)
+        if q0 is None and v0 is None:
+            q0, v0 = options.q0, options.v0
+        m.tau[:] = first.forces if tau is None else check_tau(self.model, tau)
+        kept = parameters is None and states is None
+        values = first.values if kept else self._prepared.values(parameters, states)
         m.parameters[...] = values
-        self._begin(*self._prepared.start_at(q, v, t if t0 is None else t0, fixed, values))
+        self._begin(self._prepared.start(q0, v0, t, options.fixed, values), t)
         return self.state
 
     def result(self) -> Result:

@@ -12,7 +12,7 @@ from ...equations.motion.normalization import normalized_start
 from ...errors import AssemblyError
 from ...integrate.trajectory import in_words
 from ...model.states import check_state, check_tau
-from ...simulation.run.options import number, values_of
+from ...simulation.run.checks import number, values_of
 from ...simulation.run.runs import Runs
 from .designs import Columns
 from .inputs import Inputs, in_one_line
@@ -58,7 +58,7 @@ class ManyInputs:
         one = check_state(model, q0, v0, t0)
         q, v = self._filled(one[0], model.q_names, "q0"), self._filled(one[1], model.v_names, "v0")
         if runs.d.constrained is None:
-            runs.start(q0, v0, t0, fixed)  # raises where something is wrong with it
+            runs.start(q0, v0, t0, fixed, values[0])  # raises where something is wrong with it
             return normalized_start(model, q, t0), v
         found = assembled_starts(model, q, v, t0, runs.d.constrained.table, values, Asked.by(q0, v0, fixed))
         if found.refused:
