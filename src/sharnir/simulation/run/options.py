@@ -19,6 +19,7 @@ from ...integrate.methods import integrator as integrator_named
 from ...model.events import Event
 from ...model.impacts import Impact
 from ...model.model import Model
+from ...model.settings import LIMITS
 from ...model.states import check_tau, check_time
 from ...types import real_array, truth
 from ..control.joint_laws import JointLaw, check_law
@@ -69,7 +70,7 @@ class CompiledOptions(Options):
     threads: int = 1
     integrator: str = option("auto", lambda x, _: integrator_named(x).name)
     events: Event | Impact | Sequence[Event | Impact] = ()
-    limits: str = option("ignore", one_of("ignore", "stop", "error"))
+    limits: str = option("ignore", one_of(*LIMITS))
     stabilisation: str | None = None
     decay: float | Sequence[float] | None = None
     balance: bool = option(True, truth)

@@ -140,23 +140,10 @@ def rollout(
     sampled = sampled_control(controllers, model, grid, held if not callable(forces) else forces, len(q)) if controllers else None
     span = max(grid.duration, grid.step)
     laws = prepared.stabilisations(q, v, np.zeros(model.nv), grid.t0, span, grid.step, values)
-    alike = laws[0].decay if all(law is laws[0] for law in laws) else None
-    coefficients = np.array([law.decay for law in laws] if alike is None else [alike] * len(q), dtype=float).reshape(len(q), -1)
     threads = max(1, min(threads, -(-len(q) // host_lanes())))
-    vectors = min(MOST_CHUNK, max(CHUNK, NEAREST // max(model.nq + model.nv, 1)))
-    width = min(vectors * host_lanes(), max(host_lanes(), -(-len(q) // threads)))
+    width = _width(model, len(q), threads)
     batches = [
-        Batch(
-            d,
-            integrator,
-            grid,
-            laws[a],
-            q[a:b],
-            v[a:b],
-            None if held is None else held[a:b],
-            coefficients[a:b],
-            _part(values, a, b),
-        )
+        Batch(prepared, grid, laws[a:b], q[a:b], v[a:b], None if held is None else held[a:b], _part(values, a, b))
         for a, b in pairwise([*range(0, len(q), width), len(q)])
     ]
     begun = time.perf_counter()
@@ -195,6 +182,12 @@ def rollout(
     if not too_long:
         warn_of_deformation(beyond_validity(model, result.q, result.t))
     return result
+
+
+def _width(model: Model, n: int, threads: int) -> int:
+    """Trajectories of a batch."""
+    vectors = min(MOST_CHUNK, max(CHUNK, NEAREST // max(model.nq + model.nv, 1)))
+    return min(vectors * host_lanes(), max(host_lanes(), -(-n // threads)))
 
 
 def _run(

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -118,18 +117,15 @@ class Simulation:
         self._events = [*own_events, *(limit_events(prepared.model, begin.state.q) if limits != "ignore" else [])]
         self._motion = prepared.motion(begin, how, self._events, controlled=True)
         self._record = truth(record, "record")
-        self._options: dict[str, Any] = {
-            "rtol": options.rtol, "atol": tolerances(atol, self._motion), "step": options.step, "max_step": options.max_step,
-            "compiled": backend != "python",
-        }  # fmt: skip
+        self._tolerances = tolerances(options.atol, self._motion)
         self._turn = [None]
-        self._integrator, self._ready = integrator, time.perf_counter() - begun
+        self._ready = time.perf_counter() - begun
         self._begin(begin.state, begin.t)
 
     def _begin(self, start: StartState, t: float) -> None:
         m = self._motion
         self._changes = Changes(m, 1.0)
-        self._options["events"] = [self._changes.root(event, k) for k, event in enumerate(self._events)]
+        self._roots = [self._changes.root(event, k) for k, event in enumerate(self._events)]
         self._t, self._x = t, state_at(m, start, t, m.parameters[len(self.model.parameters) :])
         self._base, self._dt, self._count = t, np.nan, 0
         self._runs = ShortRuns(t, self._x)
@@ -233,7 +229,11 @@ class Simulation:
         if self._record:
             self._changes.forces.change(self._t, m.tau)
         end = self._base + (self._count + 1) * self._dt
-        y = run(m.system, self._x, self._t, end, self._integrator, every=0, strict=False, **self._options)
+        options, compiled = self._first[0], self._prepared.options
+        y = run(
+            m.system, self._x, self._t, end, compiled.integrator, every=0, strict=False, rtol=options.rtol, atol=self._tolerances,
+            step=options.step, max_step=options.max_step, events=self._roots, compiled=compiled.backend != "python",
+        )  # fmt: skip
         self._t, self._x, vars(self)["status"] = y.final_t, y.final_x, y.status
         self._count += 1
         if y.status != "done":
@@ -262,25 +262,22 @@ class Simulation:
         """Begin anew, from here or, where nothing is given, from where it began first; joint forces, parameters and states too.
         What was recorded is dropped."""
         with self._alone():
-            return self._reset(q0, v0, t0, tau, parameters, states)
-
-    def _reset(self, q0: Start, v0: Start, t0: float | None, tau: Any, parameters: Any, states: Any) -> SimulationState:
-        (options, first), m = self._first, self._motion
-        t = options.t0 if t0 is None else check_time(t0)
-        if q0 is None and v0 is None:
-            q0, v0 = options.q0, options.v0
-        m.tau[:] = first.forces if tau is None else check_tau(self.model, tau)
-        kept = parameters is None and states is None
-        values = first.values if kept else self._prepared.values(parameters, states)
-        m.parameters[...] = values
-        self._begin(self._prepared.start(q0, v0, t, options.fixed, values), t)
-        return self.state
+            options, first = self._first
+            m, t = self._motion, options.t0 if t0 is None else check_time(t0)
+            if q0 is None and v0 is None:
+                q0, v0 = options.q0, options.v0
+            m.tau[:] = first.forces if tau is None else check_tau(self.model, tau)
+            kept = parameters is None and states is None
+            values = first.values if kept else self._prepared.values(parameters, states)
+            m.parameters[...] = values
+            self._begin(self._prepared.start(q0, v0, t, options.fixed, values), t)
+            return self.state
 
     def result(self) -> Result:
         """All that was run since the start: a row for every step, and for every event that changed the state."""
         if not self._record:
             raise StateError("this Simulation was made with record=False: it has kept no rows")
-        y = self._runs.whole(self._integrator)
+        y = self._runs.whole(self._prepared.options.integrator)
         result = make_result(self._motion, y, self._changes, self._ready, self._wall, given_times=False)
         result.start = self._start_state
         return result
