@@ -77,7 +77,7 @@ def starts(runs: Runs, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, n
     rng, m = np.random.default_rng(seed), runs.model
     own = np.array(list(m.parameters.values()) + list(m.states.values()))
     parameters = own * rng.uniform(0.7, 1.3, size=(n, len(own)))
-    found = [runs.start(None, rng.normal(size=m.nv), 0.0, [], p) for p in parameters]
+    found = [runs.start((None, rng.normal(size=m.nv), []), 0.0, p) for p in parameters]
     return np.array([x.q for x in found]), np.array([x.v for x in found]), parameters
 
 
@@ -204,7 +204,7 @@ def test_rows_that_always_depend_on_others_do_not_count():
     """A gear whose planets hold it thrice."""
     m = sh.samples.planetary_gear()
     runs = Runs(m, many=True)
-    start = runs.start(None, {m.v_names[0]: 1.0}, 0.0, None, runs.values(None, None))
+    start = runs.start((None, {m.v_names[0]: 1.0}, None), 0.0, runs.values(None, None))
     _, _, ok = together(AdaptiveLanes(runs), start.q[None], start.v[None], 0.2, [0.2])
     assert ok.all()
 

@@ -148,7 +148,7 @@ def test_options_are_those_of_simulate_and_of_the_settings_in_files():
 
 def test_options_are_split_into_those_that_are_compiled_and_those_of_one_run():
     law = lambda on: [0.0]  # noqa: E731
-    compiled, one = split({"duration": 1.0, "tau": law, "integrator": "radau", "rtol": 1e-3})
+    compiled, one = split({"duration": 1.0, "tau": law, "integrator": "radau", "rtol": 1e-3}, RunOptions)
     assert compiled.law is law and compiled.integrator == "radau" and one.tau is None and one.rtol == 1e-3
-    compiled, one = split({"duration": 1.0, "tau": [1.0]})
+    compiled, one = split({"duration": 1.0, "tau": [1.0]}, RunOptions)
     assert compiled.law is None and one.tau == [1.0]

@@ -44,11 +44,6 @@ def one_of(*words: str) -> Check:
     return lambda x, name: choice(x, name, words)
 
 
-def _law(x: JointLaw, _: str) -> JointLaw:
-    check_law(x)
-    return x
-
-
 class Options:
     """Every option is checked when they are made, as far as that is possible without the model."""
 
@@ -62,7 +57,7 @@ class Options:
 class CompiledOptions(Options):
     """Options that all runs of `Runs` have in common: they are compiled."""
 
-    law: JointLaw | None = option(None, optional(_law))  # noqa: RUF009 - it makes a field
+    law: JointLaw | None = option(None, optional(lambda x, _: check_law(x)))  # noqa: RUF009 - it makes a field
     """`tau` where it is a function of `Motion`."""
     control: Sequence[Sampled] = option((), lambda x, _: check_control(() if x is None else x))
     method: str = "auto"
@@ -113,13 +108,16 @@ class RunOptions(MotionOptions):
         return self.t0 + self.duration
 
 
-def split(options: Mapping[str, Any]) -> tuple[CompiledOptions, RunOptions]:
-    """The options of `simulate`: those that are compiled, and those of one run."""
+Own = TypeVar("Own", bound=MotionOptions)
+
+
+def split(options: Mapping[str, Any], kind: type[Own]) -> tuple[CompiledOptions, Own]:
+    """The options of `simulate`, or of `Simulation`: those that are compiled, and those of one run or motion."""
     given = dict(options)
     compiled = {one.name: given.pop(one.name) for one in fields(CompiledOptions) if one.name in given}
     if callable(given.get("tau")):
         compiled["law"] = given.pop("tau")
-    return CompiledOptions(**compiled), RunOptions(**given)
+    return CompiledOptions(**compiled), kind(**given)
 
 
 # --- rollouts -----------------------------------------------------------------------------------------------------------------

@@ -34,10 +34,15 @@ NEED_JACOBIAN = ("partitioning", "ggl")
 """Stabilisations that are written over all rows at once."""
 
 
+Given = tuple[Start, Start, Sequence[str] | None]
+"""What a start is asked for by: q0, v0, fixed."""
+
+
 @dataclass(frozen=True)
 class Begin:
     """Where a motion begins, and the numbers it begins with."""
 
+    asked: Given
     state: StartState
     t: float
     forces: np.ndarray
@@ -81,8 +86,8 @@ class Prepared:
     def begin(self, options: MotionOptions) -> Begin:
         forces = constant_forces(self.model, options.tau)
         values = self.values(options.parameters, options.states)
-        q0, v0, fixed = as_guess(self.user_model, options.q0, options.v0, options.fixed, options.nearest)
-        return Begin(self.start(q0, v0, options.t0, fixed, values), options.t0, forces, values)
+        asked = as_guess(self.user_model, options.q0, options.v0, options.fixed, options.nearest)
+        return Begin(asked, self.start(asked, options.t0, values), options.t0, forces, values)
 
     def values(self, parameters: Mapping[str, float] | None, states: Mapping[str, float] | None) -> np.ndarray:
         """(P,): parameters and states of forces at the start, checked."""
@@ -90,8 +95,9 @@ class Prepared:
         check_values(self.model, values[None])
         return values
 
-    def start(self, q0: Start, v0: Start, t0: float, fixed: Sequence[str] | None, values: np.ndarray) -> StartState:
+    def start(self, asked: Given, t0: float, values: np.ndarray) -> StartState:
         """The state where a motion starts, loops closed and quaternions normalized."""
+        q0, v0, fixed = asked
         q, v, t = check_state(self.model, q0, v0, t0)
         if self.table is not None:
             return replace(assemble_start(self.model, q0, v0, t, self.table, values, fixed), model=self.user_model)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ...backends.thread_team import helped
-from ...equations.assembly.consistent_speeds import Start
 from ...equations.assembly.start import StartState
 from ...equations.motion.stabilisation import Stabilisation
 from ...errors import MethodError, SimulationError
@@ -36,7 +35,7 @@ from .checks import check_events, check_resolution, check_step, output_times
 from .elastic_steps import warn_of_elastic_steps, warn_of_shapes
 from .options import CompiledOptions, RunOptions
 from .outcome import failure, make_result, root_cause, violated_constraint
-from .preparation import Begin, Prepared, state_at, tolerances
+from .preparation import Begin, Given, Prepared, state_at, tolerances
 from .recording import HELD, Recording
 from .sensitivities import Sensitivities, check_sensitivities, sensitivities_by
 
@@ -119,16 +118,16 @@ class Runs(Prepared):
             warn_of_deformation(beyond_validity(self.model, result.q, result.t))
         return result
 
-    def start(self, q0: Start, v0: Start, t0: float, fixed: Sequence[str] | None, values: np.ndarray) -> StartState:
+    def start(self, asked: Given, t0: float, values: np.ndarray) -> StartState:
         """The state where a run starts, assembled once for all that start alike and whose constraints read equal parameters."""
         if self._starts is None:
-            return super().start(q0, v0, t0, fixed, values)
+            return super().start(asked, t0, values)
         read = b"" if self.table is None else values[self.table.reads].tobytes()
-        key = (_hashable(q0), _hashable(v0), t0, _hashable(fixed), read)
+        key = (*map(_hashable, asked), t0, read)
         if key not in self._starts:
             if len(self._starts) >= MOST_STARTS:
                 self._starts.clear()
-            self._starts[key] = super().start(q0, v0, t0, fixed, values)
+            self._starts[key] = super().start(asked, t0, values)
         return self._starts[key]
 
     # --- the parts of a run ---------------------------------------------------------------------------------------------------

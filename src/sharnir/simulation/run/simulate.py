@@ -17,7 +17,7 @@ from ..control.sampled import Sampled
 from ..results.result import Result
 from ..results.storage import PathLike
 from .checks import Tau
-from .options import split
+from .options import RunOptions, split
 from .runs import Runs
 
 
@@ -91,7 +91,7 @@ def simulate(
                  it runs its rows are written to a file beside it, `….partial-….nc`, which stays where the process is killed;
                  an error in writing is a SaveError, which carries the result
     """
-    options = dict(locals())
+    given = {name: x for name, x in locals().items() if name != "model"}
     begun = time.perf_counter()
-    compiled, one = split({name: x for name, x in options.items() if name != "model"})
+    compiled, one = split(given, RunOptions)
     return Runs(model, compiled).run(one, begun)

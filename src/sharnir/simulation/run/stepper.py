@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...equations.assembly.consistent_speeds import Start
-from ...equations.assembly.start import StartState, as_guess
+from ...equations.assembly.start import StartState
 from ...errors import SimulationError, StateError, brief, no_such, suggestion
 from ...integrate import run
 from ...integrate.trajectory import EventRecord, Rows, Statistics, Trajectory, joined
@@ -26,7 +26,7 @@ from ..events.event_functions import limit_events
 from ..results.by_name import ByName
 from ..results.result import Result
 from .checks import Tau, check_events, check_resolution, check_step, choice, number
-from .options import CompiledOptions, MotionOptions
+from .options import MotionOptions, split
 from .outcome import failure, make_result, root_cause
 from .preparation import Prepared, state_at, tolerances
 
@@ -96,23 +96,16 @@ class Simulation:
         balance: bool = True,
         record: bool = True,
     ) -> None:
+        given = {name: x for name, x in locals().items() if name not in ("self", "model", "record")}
         begun = time.perf_counter()
         vars(self)["model"] = user_model = check_model(model, "Simulation")
-        law, constant = (tau, None) if callable(tau) else (None, tau)
+        choice(limits, "limits", ("ignore", "stop"))
         own_events = check_events(events)
-        compiled = CompiledOptions(
-            law=law, method=method, backend=backend, integrator=integrator, events=own_events,
-            limits=choice(limits, "limits", ("ignore", "stop")), stabilisation=stabilisation, decay=decay, balance=balance,
-        )  # fmt: skip
-        self._prepared = prepared = Prepared(user_model, compiled)
-        q0, v0, fixed = as_guess(user_model, q0, v0, fixed, nearest)
-        options = MotionOptions(
-            q0=q0, v0=v0, fixed=fixed, t0=t0, tau=constant, parameters=parameters, states=states,
-            rtol=rtol, atol=atol, step=step, max_step=max_step,
-        )  # fmt: skip
+        compiled, options = split(given, MotionOptions)
+        self._options, self._prepared = options, (prepared := Prepared(user_model, compiled))
         check_step(prepared.chosen, options.step)
         begin = prepared.begin(options)
-        self._first = options, replace(begin, forces=begin.forces.copy())
+        self._first = replace(begin, forces=begin.forces.copy())
         how = prepared.stabilisation(begin, 1.0 if options.step is None else options.step, options.step)
         self._events = [*own_events, *(limit_events(prepared.model, begin.state.q) if limits != "ignore" else [])]
         self._motion = prepared.motion(begin, how, self._events, controlled=True)
@@ -229,7 +222,7 @@ class Simulation:
         if self._record:
             self._changes.forces.change(self._t, m.tau)
         end = self._base + (self._count + 1) * self._dt
-        options, compiled = self._first[0], self._prepared.options
+        options, compiled = self._options, self._prepared.options
         y = run(
             m.system, self._x, self._t, end, compiled.integrator, every=0, strict=False, rtol=options.rtol, atol=self._tolerances,
             step=options.step, max_step=options.max_step, events=self._roots, compiled=compiled.backend != "python",
@@ -262,15 +255,14 @@ class Simulation:
         """Begin anew, from here or, where nothing is given, from where it began first; joint forces, parameters and states too.
         What was recorded is dropped."""
         with self._alone():
-            options, first = self._first
-            m, t = self._motion, options.t0 if t0 is None else check_time(t0)
-            if q0 is None and v0 is None:
-                q0, v0 = options.q0, options.v0
+            m, first = self._motion, self._first
+            t = first.t if t0 is None else check_time(t0)
+            asked = first.asked if q0 is None and v0 is None else (q0, v0, first.asked[2])
             m.tau[:] = first.forces if tau is None else check_tau(self.model, tau)
             kept = parameters is None and states is None
             values = first.values if kept else self._prepared.values(parameters, states)
             m.parameters[...] = values
-            self._begin(self._prepared.start(q0, v0, t, options.fixed, values), t)
+            self._begin(self._prepared.start(asked, t, values), t)
             return self.state
 
     def result(self) -> Result:

@@ -166,7 +166,7 @@ class Worker:
 
     def _runs(self, arguments: Mapping[str, Any]) -> tuple[Runs, RunOptions]:
         """The compiled runs of a kind, and the options of one run."""
-        compiled, options = split({**arguments, "on_failure": "return", "progress": False})
+        compiled, options = split({**arguments, "on_failure": "return", "progress": False}, RunOptions)
         key = tuple(arguments[name] for name in self.inputs.varied_options if name in COMPILED)
         if (runs := self._kinds.get(key)) is None:
             runs = Runs(self.model, compiled, many=True)
@@ -265,7 +265,7 @@ class Worker:
         with suppress(SharnirError):  # it cannot begin
             values = given.values()
             q, _ = given.starts(self._of_starts, values)
-            lanes.find_typical_pivots(q[0], split(given.arguments)[1].t0, values[0])
+            lanes.find_typical_pivots(q[0], split(given.arguments, RunOptions)[1].t0, values[0])
 
     def _adaptive(self, rows: Columns, n: int) -> tuple[Rollout, np.ndarray]:
         """Adaptive runs on lanes, and which of them lanes could not finish."""
