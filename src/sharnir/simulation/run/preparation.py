@@ -25,6 +25,7 @@ from ...model.parameter_checks import check_values
 from ...model.states import check_state
 from ...types import real_array
 from ..control.joint_laws import law_of, with_law
+from ..events.event_functions import limit_events
 from ..systems.choose import motion_system
 from ..systems.motion_system import MotionSystem, Setup, unseen_work
 from .checks import constant_forces, tolerances_of_state, values_of
@@ -59,9 +60,11 @@ class Begin:
 class Prepared:
     """Compiled parts that all runs of a model share. `model` is the user's, with a law of joint forces as a force of its own."""
 
-    def __init__(self, user_model: Model, options: CompiledOptions, model: Model | None = None) -> None:
-        """`model`: the user's, with constraints for contacts; by default the user's."""
-        self.user_model, self.options, self.law = user_model, options, None
+    def __init__(
+        self, user_model: Model, options: CompiledOptions, own_events: Sequence[Event] = (), model: Model | None = None
+    ) -> None:
+        """`own_events`: those of the user; `model`: the user's, with constraints for contacts where there are any."""
+        self.user_model, self.options, self.own_events, self.law = user_model, options, own_events, None
         self.model = user_model if model is None else model
         self.chosen = integrator_named(options.integrator)
         if options.law is not None:
@@ -121,6 +124,10 @@ class Prepared:
         """The stabilisation of one motion."""
         q, v = begin.state.q[None], begin.state.v[None]
         return self.stabilisations(q, v, begin.forces, begin.t, duration, step, begin.parameters)[0]
+
+    def events(self, start: StartState) -> list[Event]:
+        """The user's events, and limits of joints where they are not ignored."""
+        return [*self.own_events, *(limit_events(self.model, start.q) if self.options.limits != "ignore" else [])]
 
     def motion(self, begin: Begin, how: Stabilisation, events: Sequence[Event], **others: Any) -> MotionSystem:
         """The equations of one motion and its integrator, compiled; `others`: further options of `Setup`."""

@@ -25,7 +25,7 @@ from ..control.controllers import Controllers
 from ..control.sampled import check_controlled
 from ..events.contacts import Contacts, check_impacts, divided, with_contacts
 from ..events.event_actions import Changes
-from ..events.event_functions import gap_events, limit_events
+from ..events.event_functions import gap_events
 from ..events.impacts import Impacts
 from ..results.result import Result
 from ..results.storage import check_result_file
@@ -73,9 +73,9 @@ class Runs(Prepared):
         options = CompiledOptions() if options is None else options
         model = check_model(model, "simulate")
         given, self.impacts = divided(options.events)
-        self.own_events = check_events(given)
+        own_events = check_events(given)
         check_impacts(self.impacts, options.method, options.stabilisation, options.sensitivities)
-        super().__init__(model, options, with_contacts(model, self.impacts) if self.impacts else model)
+        super().__init__(model, options, own_events, with_contacts(model, self.impacts) if self.impacts else model)
         if many and self.table is not None:
             self.table.compile()
         self._starts: dict[object, StartState] | None = {} if many else None
@@ -98,11 +98,12 @@ class Runs(Prepared):
         if step is not None:
             too_long = warn_of_elastic_steps(self.d, q, begin.t, begin.parameters, step, self.chosen.name)
         times = self._times(options)
-        ready = self._ready(options, begin, times, bar)
+        with bar.meanwhile("compiling"):
+            ready = self._prepare(options, begin, times)
         begun_running = time.perf_counter()
         with Recording(options.save, ready.motion, ready.changes, self.chosen.name) as recording:
             with bar, helped(ready.motion.system.natives("derivative")):
-                trajectory = self._integrated(options, ready, bar, recording)
+                trajectory = self._integrate(options, ready, bar, recording)
             seconds = begun_running - begun, time.perf_counter() - begun_running
             given_times = options.output is not None and np.ndim(options.output) > 0
             result = make_result(ready.motion, trajectory, ready.changes, *seconds, given_times)
@@ -151,17 +152,16 @@ class Runs(Prepared):
             check_result_file(options.save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
         return times
 
-    def _ready(self, options: RunOptions, begin: Begin, times: np.ndarray | None, bar: ProgressBar) -> ReadyRun:
+    def _prepare(self, options: RunOptions, begin: Begin, times: np.ndarray | None) -> ReadyRun:
         """The equations, the state at the start, and what happens on the way."""
         q, v, t = begin.state.q, begin.state.v, begin.t
-        every_event = [*self.own_events, *(limit_events(self.model, q) if self.options.limits != "ignore" else [])]
+        every_event = self.events(begin.state)
         how = self.stabilisation(begin, options.duration, options.step)
         directions = None
         if len(names := self.options.sensitivities):
             directions = sensitivities_by(self.model, names, q, v, t, begin.values, begin.state.free, self.table)
             check_sensitivities(self.d, how.name)
-        with bar.meanwhile("compiling"):
-            motion = self._motion(begin, how, every_event, directions)
+        motion = self._motion(begin, how, every_event, directions)
         x = state_at(motion, begin.state, t, begin.values[len(self.model.parameters) :])
         if directions is not None:
             x = np.concatenate([x, np.pad(directions.start, ((0, 0), (0, len(motion.more)))).ravel()])
@@ -201,7 +201,7 @@ class Runs(Prepared):
             self._motions[key] = motion
         return motion
 
-    def _integrated(self, options: RunOptions, ready: ReadyRun, bar: ProgressBar, recording: Recording) -> Trajectory:
+    def _integrate(self, options: RunOptions, ready: ReadyRun, bar: ProgressBar, recording: Recording) -> Trajectory:
         return run(
             ready.motion.system,
             ready.x,

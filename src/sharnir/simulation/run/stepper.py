@@ -22,7 +22,6 @@ from ...model.states import check_model, check_tau, check_time
 from ...types import truth
 from ..control.joint_laws import JointLaw
 from ..events.event_actions import Changes
-from ..events.event_functions import limit_events
 from ..results.by_name import ByName
 from ..results.result import Result
 from .checks import Tau, check_events, check_resolution, check_step, choice, number
@@ -101,13 +100,13 @@ class Simulation:
         vars(self)["model"] = user_model = check_model(model, "Simulation")
         choice(limits, "limits", ("ignore", "stop"))
         own_events = check_events(events)
-        compiled, options = split(given, MotionOptions)
-        self._options, self._prepared = options, (prepared := Prepared(user_model, compiled))
+        compiled, self._options = split(given, MotionOptions)
+        self._prepared, options = (prepared := Prepared(user_model, compiled, own_events)), self._options
         check_step(prepared.chosen, options.step)
         begin = prepared.begin(options)
         self._first = replace(begin, forces=begin.forces.copy())
         how = prepared.stabilisation(begin, 1.0 if options.step is None else options.step, options.step)
-        self._events = [*own_events, *(limit_events(prepared.model, begin.state.q) if limits != "ignore" else [])]
+        self._events = prepared.events(begin.state)
         self._motion = prepared.motion(begin, how, self._events, controlled=True)
         self._record = truth(record, "record")
         self._tolerances = tolerances(options.atol, self._motion)
