@@ -21,6 +21,7 @@ from sharnir.equations.assembly.start import Asked
 from sharnir.equations.rows.constraint_table import table_of
 from sharnir.reporting.progress import progress_listener
 from sharnir.simulation.run.adaptive_lanes import AdaptiveLanes
+from sharnir.simulation.run.options import RunOptions
 from sharnir.simulation.run.runs import Runs
 from sharnir.studies.compute import execution
 
@@ -167,7 +168,7 @@ def test_runs_side_by_side_and_starts_one_by_one_are_ended_by_who_listens(monkey
     q = np.random.default_rng(0).normal(size=(20, 2))
     monkeypatch.setattr("sharnir.integrate.side_by_side.FIRST", 1)
     with progress_listener(ended), pytest.raises(Ended):
-        AdaptiveLanes(runs).run(q, 0.0 * q, 1.0, [1.0])
+        AdaptiveLanes(runs).run(q, 0.0 * q, [1.0], RunOptions(duration=1.0))
     m = sh.samples.four_bar(0.5, 1.3, 0.9, 1.1)
     with progress_listener(ended), pytest.raises(Ended):  # the first start is far from closed
         assembled_starts(m, np.zeros((3, m.nq)), np.zeros((3, m.nv)), 0.0, table_of(m), np.zeros((3, 0)), Asked(fixed=[]))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from inspect import Parameter, signature
+
 import numpy as np
 import pytest
 
 import sharnir as sh
+from sharnir.simulation.run.options import CompiledOptions, MotionOptions, RunOptions, split
 from sharnir.simulation.run.runs import Runs
 
 
@@ -62,16 +66,19 @@ def run(runs: Runs, k: int) -> sh.Result:
     first = model.v_names[0]
     start = {"v0": {first: 1.0 + k}} | ({"q0": {first: 0.2 + 0.1 * k}} if model.name in ("ball", "double pendulum") else {})
     return runs.run(
-        0.1 + 0.1 * k, **start, tau={first: 0.3 * k}, parameters={mass: 1.0 + 0.5 * k}, output=0.02,
-        rtol=1e-7, progress=False,
+        RunOptions(
+            duration=0.1 + 0.1 * k, **start, tau={first: 0.3 * k}, parameters={mass: 1.0 + 0.5 * k}, output=0.02,
+            rtol=1e-7, progress=False,
+        )
     )  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_run_does_not_depend_on_those_before_it(case):
     make, options = CASES[case]
-    runs = Runs(make(), **options, many=True)
-    first, second, again, fresh = run(runs, 0), run(runs, 1), run(runs, 0), run(Runs(make(), **options, many=True), 1)
+    compiled = CompiledOptions(**options)
+    runs = Runs(make(), compiled, many=True)
+    first, second, again, fresh = run(runs, 0), run(runs, 1), run(runs, 0), run(Runs(make(), compiled, many=True), 1)
     for a, b in ((first, again), (second, fresh)):
         for name in ("t", "q", "v", "work_done", "state_values", "sensitivities"):
             assert np.array_equal(getattr(a, name), getattr(b, name)), name
@@ -82,7 +89,7 @@ def test_a_run_does_not_depend_on_those_before_it(case):
 
 def test_runs_of_a_tree_are_those_of_simulate():
     model = pendulum()
-    ours = Runs(model, many=True).run(0.5, v0={"hinge1": 1.0}, parameters={"rod2.mass": 2.0})
+    ours = Runs(model, many=True).run(RunOptions(duration=0.5, v0={"hinge1": 1.0}, parameters={"rod2.mass": 2.0}))
     theirs = sh.simulate(model, 0.5, v0={"hinge1": 1.0}, parameters={"rod2.mass": 2.0})
     assert np.array_equal(ours.q, theirs.q) and np.array_equal(ours.work_done, theirs.work_done)
 
@@ -97,7 +104,8 @@ def test_starts_are_remembered_only_where_the_constraints_are_the_same():
     assert dict(zip(model.structure.parameters, table.reads.tolist(), strict=True)) == {"crankpin.at.x": True, "rod.mass": False}
     for mass in (1.0, 2.0):
         for x in (value, 1.1 * value):
-            r = runs.run(0.01, q0={"main": 0.3}, parameters={"rod.mass": mass, "crankpin.at.x": x}, progress=False)
+            values = {"rod.mass": mass, "crankpin.at.x": x}
+            r = runs.run(RunOptions(duration=0.01, q0={"main": 0.3}, parameters=values, progress=False))
             assert r.violation.max() < 1e-9
     assert len(runs._starts) == 2
 
@@ -110,8 +118,37 @@ def test_a_run_through_a_singular_position_leaves_nothing_behind():
     joint = model.v_names[0]
 
     def passed(mass):
-        return runs.run(2.0, q0={joint: 1.5}, v0={joint: -2.0}, parameters={name: mass}, output=0.05, progress=False)
+        return runs.run(
+            RunOptions(
+                duration=2.0, q0={joint: 1.5}, v0={joint: -2.0}, parameters={name: mass}, output=0.05, progress=False
+            )
+        )  # fmt: skip
 
     first, _, again = passed(1.0), passed(1.5), passed(1.0)
     assert first.cost.passages == again.cost.passages > 0
     assert np.array_equal(first.q, again.q) and first.cost.steps == again.cost.steps
+
+
+def test_options_are_those_of_simulate_and_of_the_settings_in_files():
+    described = {one.name: one for cls in (CompiledOptions, RunOptions) for one in fields(cls)}
+    listed = dict(signature(sh.simulate).parameters)
+    model = listed.pop("model")
+    assert model.default is Parameter.empty
+    assert {*described} == {*listed, "law"}
+    assert not {one.name for one in fields(CompiledOptions)} & {one.name for one in fields(RunOptions)}
+    for name, parameter in listed.items():
+        assert name == "duration" or getattr(CompiledOptions if name in CompiledOptions.__dict__ else RunOptions, name) == (
+            () if name == "control" else parameter.default
+        )
+    assert {one.name for one in fields(sh.SimulationSettings)} - {"impacts"} <= {*listed}
+    for name, parameter in signature(sh.Simulation).parameters.items():
+        if name in {one.name for one in fields(MotionOptions)}:
+            assert parameter.default == listed[name].default, name
+
+
+def test_options_are_split_into_those_that_are_compiled_and_those_of_one_run():
+    law = lambda on: [0.0]  # noqa: E731
+    compiled, one = split({"duration": 1.0, "tau": law, "integrator": "radau", "rtol": 1e-3}, RunOptions)
+    assert compiled.law is law and compiled.integrator == "radau" and one.tau is None and one.rtol == 1e-3
+    compiled, one = split({"duration": 1.0, "tau": [1.0]}, RunOptions)
+    assert compiled.law is None and one.tau == [1.0]

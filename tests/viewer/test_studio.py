@@ -14,7 +14,7 @@ from sharnir.model.visual import Visual
 from sharnir.reporting.progress import ProgressBar, progress_listener
 from sharnir.viewer.studio.folder import LARGEST_UPLOAD, Folder, words
 from sharnir.viewer.studio.jobs import Jobs
-from sharnir.viewer.studio.workspace import COMPARISON, FORMATS, QUICK, RunOptions, Workspace
+from sharnir.viewer.studio.workspace import COMPARISON, FORMATS, QUICK, EditedOptions, Workspace
 from urdf_files import arm, write
 
 NETCDF, CSV, PAGE = FORMATS
@@ -115,7 +115,7 @@ def test_a_folder_that_is_none_is_refused(place):
 # --- what is open -------------------------------------------------------------------------------------------------------------
 def test_a_run_is_what_simulate_gives(studio):
     model = studio.model
-    studio.options = RunOptions(duration=0.2, interval=0.02, rtol=1e-6)
+    studio.options = EditedOptions(duration=0.2, interval=0.02, rtol=1e-6)
     r = studio.run()
     same = sh.simulate(model, 0.2, output=0.02, rtol=1e-6, atol=1e-8)
     assert np.array_equal(r.q, same.q) and np.array_equal(r.t, same.t) and studio.result is r
@@ -129,7 +129,7 @@ def test_settings_of_the_file_hold_until_they_are_edited(place):
     m.save(place / "set.yaml")
     w = Workspace(Folder(place))
     w.open("set.yaml")
-    assert w.options == RunOptions(0.3, 0.05, "auto", "rk4", 1e-5, 1e-3)
+    assert w.options == EditedOptions(0.3, 0.05, "auto", "rk4", 1e-5, 1e-3)
     assert w.arguments()["v0"] == {joint: 2.0} and w.arguments()["atol"] == 1e-5
     assert np.array_equal(w.run().q, sh.simulate(m, **m.simulation.arguments()).q)
     w.set_speeds(joint, [1.0])
@@ -157,7 +157,7 @@ def test_parameters_and_start_are_those_that_were_edited(studio):
     name = studio.make_parameter(f"{studio.model.bodies[0].name}.mass")
     studio.set_parameter(name, 7.5)
     q = studio.model.assemble({studio.model.joints[0].name: 0.8})[0]
-    studio.pose, studio.options = q, RunOptions(duration=0.05)
+    studio.pose, studio.options = q, EditedOptions(duration=0.05)
     r = studio.run()
     assert np.allclose(r.q[0], q, atol=1e-9) and r.parameters[0].tolist() == [7.5]
     with pytest.raises(sh.StateError, match="expected a"):
@@ -166,13 +166,13 @@ def test_parameters_and_start_are_those_that_were_edited(studio):
 
 
 def test_what_fails_leaves_everything_as_it_was(studio, place):
-    studio.options = RunOptions(duration=0.02)
+    studio.options = EditedOptions(duration=0.02)
     opened, result = studio.opened, studio.run()
     (place / "bad.urdf").write_text("<robot", encoding="utf-8")
     for name in ("bad.urdf", "nothing.yaml", "../secret.yaml"):
         with pytest.raises(sh.SharnirError):
             studio.open(name)
-    studio.options = RunOptions(duration=0.0)
+    studio.options = EditedOptions(duration=0.0)
     with pytest.raises(sh.StateError, match="duration"):
         studio.run()
     assert studio.opened is opened and studio.result is result
@@ -187,7 +187,7 @@ def test_results_are_opened_with_their_model(place):
 
 @pytest.mark.parametrize("kind", [NETCDF, CSV])
 def test_a_run_is_taken_away_as_it_is_saved(studio, place, kind):
-    studio.options = RunOptions(duration=0.02)
+    studio.options = EditedOptions(duration=0.02)
     with pytest.raises(sh.StateError, match="run the model first"):
         studio.file(kind)
     r = studio.run()
@@ -233,7 +233,7 @@ def test_a_job_that_is_stopped_leaves_what_it_computed(studio):
             seen.set()
 
     jobs = Jobs(changed)
-    studio.options = RunOptions(duration=1e5, interval=10.0)
+    studio.options = EditedOptions(duration=1e5, interval=10.0)
     jobs.start("the run", studio.run, results.append)
     assert seen.wait(600.0)
     with pytest.raises(sh.StateError, match="the run is still running; wait for it or stop it, then start another"):

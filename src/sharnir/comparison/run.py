@@ -18,7 +18,7 @@ from ..model.references import is_name_in, listed_names
 from ..programs.methods import METHODS
 from ..reporting.progress import ProgressBar
 from ..reporting.timing import interleaved
-from ..simulation.run.options import number, whole
+from ..simulation.run.checks import number, whole
 from ..solvers.formulation import warn_renamed
 from .comparison import Comparison, Settings, facts
 from .contender import SAMPLE, ComparisonContext, Contender, contenders

@@ -12,6 +12,7 @@ from .values import ByName, Choice, Elements, Flag, Names, Scalar, ScalarOrVecto
 
 Values = Mapping[str, Any] | tuple[float, ...]
 STEPS = "steps"
+LIMITS = ("ignore", "stop", "error")
 
 
 @element()
@@ -55,9 +56,7 @@ class SimulationSettings(Element):
         meaning="interval between the times of the result, or those times, or steps: every step",
     )
     every: int | None = element_field(Whole(1), default=None, meaning="every how many steps a step is stored")
-    limits: str | None = element_field(
-        Choice(("ignore", "stop", "error")), default=None, meaning="what happens where a joint passes its limits"
-    )
+    limits: str | None = element_field(Choice(LIMITS), default=None, meaning="what happens where a joint passes its limits")
     stabilisation: str | None = element_field(
         Choice(("projection", "partitioning", "baumgarte", "ggl", "none")), default=None, meaning="how constraints are stabilized"
     )

@@ -34,13 +34,17 @@ def check_state(model: Model, q: State, v: State, t: float) -> tuple[FloatArray,
     check_finite(positions, lambda: model.q_names, "q")
     check_finite(speeds, lambda: model.v_names, "v")
     check_quaternions(model, positions)
+    return positions, speeds, check_time(t)
+
+
+def check_time(t: float) -> float:
     try:
-        t = float(t)
+        value = float(t)
     except NOT_A_NUMBER:
         raise StateError(f"t: expected a number, got {brief(t)}") from None
-    if not math.isfinite(t):
-        raise StateError(f"t: expected a finite time, got {t}")
-    return positions, speeds, t
+    if not math.isfinite(value):
+        raise StateError(f"t: expected a finite time, got {value}")
+    return value
 
 
 def check_tau(model: Model, tau: State) -> FloatArray:

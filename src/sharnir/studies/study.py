@@ -20,7 +20,7 @@ from ..reporting.atomic_write import file_path, target_of
 from ..reporting.progress import ProgressBar
 from ..simulation.results.result import Result
 from ..simulation.results.storage import PathLike
-from ..simulation.run.options import whole
+from ..simulation.run.checks import whole
 from ..types import truth
 from .compute import execution
 from .compute.identity import check_same, fingerprint, identity

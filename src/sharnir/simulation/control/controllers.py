@@ -14,7 +14,7 @@ from ...integrate.trajectory import in_words
 from ...model.parameters import parameter_value
 from ...model.states import check_tau
 from ..events.event_actions import Changes
-from ..run.options import ROUNDING
+from ..run.checks import ROUNDING
 from ..systems.motion_system import MotionSystem
 from .applied_forces import AppliedForces
 from .sampled import Command, Commands, Sample, Sampled, names_of

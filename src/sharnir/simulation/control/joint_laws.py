@@ -163,11 +163,12 @@ def law_of(model: Model, backend: str) -> Law:
     return over
 
 
-def check_law(tau: object) -> None:
-    """Functions that are no law."""
+def check_law(tau: JointLaw) -> JointLaw:
+    """Refuse functions that are no law."""
     if callable(tau) and not is_law(tau):
         raise StateError(
             "tau: a law of joint forces is a function of one argument, sharnir.Motion, that is compiled; "
             f"{name_of(tau, 'the function')!r} takes {positional_arguments(tau)}. A Python function of t, q, v is called at "
             "sample times: control=sharnir.Sampled(f, period)"
         )
+    return tau

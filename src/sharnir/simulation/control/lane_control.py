@@ -15,7 +15,8 @@ from ...model.model import Model
 from ...types import real_array
 from ..results.trajectories import Rollout
 from ..run.batch import Batch
-from ..run.options import ROUNDING, Control, FixedSteps
+from ..run.checks import ROUNDING
+from ..run.options import Control, FixedSteps
 from .applied_forces import Law
 from .sampled import Command, Sample, Sampled, names_of
 

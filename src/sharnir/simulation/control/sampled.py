@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ...errors import MethodError, StateError, brief, no_such
 from ...model.model import Model
 from ..results.by_name import ByName
-from ..run.options import check_resolution, number
+from ..run.checks import check_resolution, number
 
 Controller = Callable[..., Any]
 """f(sample), or f(t, q, v): joint forces as an array or {joint: value}, or a `Command`."""

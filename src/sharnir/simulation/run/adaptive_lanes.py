@@ -24,7 +24,7 @@ from ...types import real_array
 from ..systems.motion_system import Setup, unseen_work
 from ..systems.straight_line import StraightLine, straight_line_code
 from .checks import tolerances_of_state
-from .options import check_duration, number
+from .options import RunOptions
 from .runs import Runs
 
 Arrays = dict[str, np.ndarray]
@@ -36,9 +36,10 @@ def can_batch(runs: Runs) -> bool:
 
 
 def _code(runs: Runs) -> CompiledDerivative | None:
-    happens = runs.own_events or runs.impacts or runs.controllers or runs.gaps or runs.limits != "ignore"
-    plain = runs.how.name in (PROJECTION, "none") and not runs.d.formulation.method.in_momenta and not len(runs.sensitivities)
-    if happens or not plain or runs.law is not None or runs.integrator not in ENTRIES:
+    o = runs.options
+    happens = runs.own_events or runs.impacts or o.control or runs.gaps or o.limits != "ignore"
+    plain = runs.how.name in (PROJECTION, "none") and not runs.d.formulation.method.in_momenta and not len(o.sensitivities)
+    if happens or not plain or runs.law is not None or o.integrator not in ENTRIES:
         return None
     if straight_line_code(_setup(runs, 1)) is None:  # those that are left would be of another kind
         return None
@@ -47,7 +48,7 @@ def _code(runs: Runs) -> CompiledDerivative | None:
 
 def _causes(runs: Runs, works: bool) -> tuple[str, ...]:
     """Numbers of the state of `Runs.run` that account for work; `works`: with joint forces."""
-    code = straight_line_code(_setup(runs, 1, True, works)) if runs.balance else None
+    code = straight_line_code(_setup(runs, 1, True, works)) if runs.options.balance else None
     return code.derivative.causes if code else ()
 
 
@@ -83,26 +84,23 @@ class AdaptiveLanes:
         derivative, row_derivative = ([*self._carry(x), code.code.bind_vector(x)] for x in (at, row_at))
         rows = System(self._buffers(row_at), row_derivative, projection=self._after_step(row_at))
         system = System(self._buffers(at), [*derivative, *self._approach(at)], projection=self._after_step(at))
-        self._lanes = SideBySide(runs.integrator, system, at["own"], rows, row_at["own"], at["near"], self._store)
+        self._lanes = SideBySide(runs.options.integrator, system, at["own"], rows, row_at["own"], at["near"], self._store)
 
     def run(
         self,
         q: ArrayLike,
         v: ArrayLike,
-        duration: float,
         times: ArrayLike,
+        options: RunOptions,
         *,
         tau: ArrayLike | None = None,
         parameters: ArrayLike | None = None,
-        t0: float = 0.0,
-        rtol: float = 1e-8,
-        atol: float | ArrayLike = 1e-10,
-        max_step: float = np.inf,
         accelerations: bool = False,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """From starts q (B, nq) and v (B, nv), assembled already, rows (B, times, nq + nv + nz) of coordinates, speeds and states
         of forces; the steps of each run (B,); and whether it has come to its end (B,).
 
+        options         duration, t0 and tolerances; the start, joint forces and parameters are those given here
         tau             joint forces, (nv,) or (B, nv)
         parameters      (P,) or (B, P), states of forces at the start the last of them; the model's own where there are none
         accelerations   nv more numbers at the end of every row
@@ -111,15 +109,15 @@ class AdaptiveLanes:
         a singular position nearby, a stretch where 'auto' would look whether it is stiff, or any integrator whether it chatters,
         constraints that are not met at the end. The others go on; whoever wants that run calls `Runs.run`.
         """
-        duration, t0, n = check_duration(duration), number(t0, "t0"), len(real_array(q, "q"))
+        n = len(real_array(q, "q"))
         given = list(self.runs.d.structure.parameters.values()) if parameters is None else parameters
         own = self._rows(given, "parameters", n, self.np)
         forces = self._rows(np.zeros(self.nv) if tau is None else tau, "tau", n, self.nv)
         start = [self._rows(q, "q", n, self.nq), self._rows(v, "v", n, self.nv), own[:, self.np - self.nz :]]
         if not all(np.isfinite(x).all() for x in (*start, own, forces)):
             raise StateError("q, v, tau and parameters: expected finite numbers")
-        rtol, max_step = number(rtol, "rtol"), number(max_step, "max_step")
-        tolerances = tolerances_of_state(atol, self.nq + self.nv, self.nz)
+        t0, rtol, max_step = options.t0, options.rtol, options.max_step
+        tolerances = tolerances_of_state(options.atol, self.nq + self.nv, self.nz)
         least = tolerances.min(initial=np.inf)
         if not rtol >= 0.0 or not least >= 0.0 or not rtol + least > 0.0 or not max_step > 0.0:
             raise MethodError("rtol and atol must not be negative, nor both zero, and max_step is positive")
@@ -132,7 +130,7 @@ class AdaptiveLanes:
         works, parts = forces.any(axis=1), []
         for acting in (False, True):  # these differ in the numbers over which errors are averaged
             at, numbers = np.flatnonzero(works == acting), size + len(_causes(self.runs, acting))
-            span = (t0, t0 + duration, times, rtol, tolerances, max_step, numbers, rates)
+            span = (t0, options.end, times, rtol, tolerances, max_step, numbers, rates)
             parts.append((at, *self._lanes.run(starts[at], inputs[at], *span)))
         found, ended = _joined(parts)
         found = np.delete(found, slice(size, starts.shape[1]), axis=-1)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...dialect.jit import host_lanes
-from ...dynamics import Dynamics
 from ...equations.motion.stabilisation import Stabilisation
 from ...integrate.compiled import driver, interpreted
 from ...integrate.kernels.rollout import Lanes, rollout_euler, rollout_rk4
 from ..systems.choose import motion_system
 from ..systems.motion_system import Setup
 from .options import FixedSteps
+from .preparation import Prepared
 
 ENTRIES = {"rk4": rollout_rk4, "euler": rollout_euler}
 """The loop over steps of each integrator."""
@@ -24,16 +25,17 @@ class Batch:
 
     def __init__(
         self,
-        d: Dynamics,
-        integrator: str,
+        prepared: Prepared,
         steps: FixedSteps,
-        stabilisation: Stabilisation,
+        stabilisations: Sequence[Stabilisation],
         q: np.ndarray,
         v: np.ndarray,
         tau: np.ndarray | None,
-        decay: np.ndarray,
         parameters: np.ndarray | None = None,
     ) -> None:
+        """`stabilisations`: one for each trajectory, which differ in their coefficients alone."""
+        d = prepared.d
+        decay = np.array([one.decay for one in stabilisations], dtype=float).reshape(len(q), -1)
         self.nq, self.nv, self.nz, self.count = q.shape[1], v.shape[1], len(d.model.states), len(q)
         self.compiled = compiled = d.formulation.requested != "python"
         fill = -len(q) % host_lanes() if compiled else 0
@@ -49,7 +51,9 @@ class Batch:
         elif tau is not None:
             held = np.ascontiguousarray(_filled(tau, fill).transpose(1, 0, 2)).reshape(steps.count, -1)
         self.motion = motion_system(
-            Setup(d, self.tau, balance=False, stabilisation=stabilisation, decay=decay, n=n, parameters=parameters, t0=steps.t0)
+            Setup(
+                d, self.tau, balance=False, stabilisation=stabilisations[0], decay=decay, n=n, parameters=parameters, t0=steps.t0
+            )
         )
         z = self.motion.parameters.reshape(n, -1)[:, -self.nz :] if self.nz else np.zeros(0)
         x = np.concatenate([q.ravel(), v.ravel(), z.ravel()])
@@ -60,7 +64,8 @@ class Batch:
             np.array([0, 0, 0, steps.every], dtype=np.int64),
         )  # fmt: skip
         groups = (self.motion.system.problem(False), self.lanes)
-        self._drive = driver(ENTRIES[integrator], groups) if compiled else interpreted(ENTRIES[integrator], groups)
+        entry = ENTRIES[prepared.options.integrator]
+        self._drive = driver(entry, groups) if compiled else interpreted(entry, groups)
 
     def run(self, until: int) -> None:
         """So many steps, counted from the start."""

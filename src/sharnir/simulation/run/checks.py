@@ -1,23 +1,97 @@
-"""The options that only `simulate` has, checked before anything is compiled or run."""
+"""Checks of the options of a run: every mistake is named before anything is compiled."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import MethodError, StateError
+from ...errors import NOT_A_NUMBER, MethodError, StateError, brief, no_such
 from ...integrate.methods import Integrator
 from ...machine import beyond_memory
 from ...model.events import Event
 from ...model.impacts import Impact
+from ...model.model import Model
+from ...model.references import is_name_in
+from ...model.states import check_tau
 from ...types import real_array
-from ..systems.motion_system import MotionSystem, unseen_work
-from .options import ROUNDING, number, whole
+
+Tau = ArrayLike | Mapping[str, ArrayLike]
+
+ROUNDING = 1e-9
+"""Durations this close to a whole number of steps, relative, are a whole number of steps."""
+
+TICKS = 16
+"""Distances between neighbouring floating-point times that a step must have at least."""
+
+MOST = 2**63 - 1
+"""The largest whole number that compiled code counts to."""
 
 MAX_TIMES = 10**8
 """More rows than that are a mistake."""
+
+
+def number(x: object, what: str, wanted: str = "a number") -> float:
+    """A number, finite or infinite, of any type that has a value."""
+    try:
+        value = float(x)  # type: ignore[arg-type]
+    except NOT_A_NUMBER:
+        value = np.nan
+    if isinstance(x, (str, bytes)) or np.isnan(value):
+        raise StateError(f"{what}: expected {wanted}, got {brief(x)}")
+    return value
+
+
+def whole(x: object, what: str, least: int = 0) -> int:
+    if isinstance(x, (bool, np.timedelta64)) or not isinstance(x, (int, np.integer)) or x < least:
+        raise MethodError(f"{what}: expected a whole number of at least {least}, got {brief(x)}")
+    if x > MOST:
+        raise MethodError(f"{what}: expected a whole number of at most {MOST}, got {brief(x)}")
+    return int(x)
+
+
+def choice(x: object, what: str, among: Sequence[str]) -> str:
+    if not isinstance(x, str) or x not in among:
+        raise MethodError(f"{what}: expected {', '.join(map(repr, among[:-1]))} or {among[-1]!r}, got {brief(x)}")
+    return x
+
+
+def with_states(model: Model, parameters: Mapping[str, Any] | None, states: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Values of parameters and of states of forces, by name."""
+    for what, given, known in (("parameters", parameters, model.parameters), ("states", states, model.states)):
+        if given is not None and not isinstance(given, Mapping):
+            raise StateError(f"{what}: expected {{name: value}}, got {brief(given)}")
+        for name in given or ():
+            if what == "states" and not is_name_in(known, name):
+                raise StateError(f"{no_such('state', name, known)}; Model.add_state adds one, forces with states have theirs")
+            if what == "parameters" and is_name_in(model.states, name):
+                raise StateError(f"{name!r} is a state, which changes with the motion: states={{{name!r}: …}} gives its start")
+    return {**(parameters or {}), **(states or {})} if parameters is not None or states is not None else None
+
+
+def values_of(model: Model, parameters: Mapping[str, float] | None, states: Mapping[str, float] | None) -> np.ndarray:
+    """Parameters, then states of forces at the start."""
+    return np.array(list(model.parameter_values(with_states(model, parameters, states)).values()), dtype=float)
+
+
+def check_duration(duration: object, name: str = "duration") -> float:
+    value = number(duration, name, "a number of seconds")
+    if not np.isfinite(value) or value == 0.0:
+        raise StateError(f"{name}: expected a finite number of seconds other than zero, got {duration!r}")
+    return value
+
+
+def check_resolution(t0: float, **spans: Any) -> None:
+    """Spans of time that would be lost in the rounding of t0."""
+    apart = float(np.spacing(abs(t0)))
+    for name, span in spans.items():
+        if isinstance(span, (int, float, np.number)) and 0.0 < abs(number(span, name)) < TICKS * apart:
+            raise StateError(
+                f"{name}: {span:g} s is lost in the rounding of the time: near t0 = {t0:g} two times are at least {apart:.2g} s "
+                "apart; start at a smaller t0"
+            )
 
 
 def check_step(integrator: Integrator, step: float | None) -> None:
@@ -27,11 +101,11 @@ def check_step(integrator: Integrator, step: float | None) -> None:
         raise MethodError(f"{integrator.name!r} needs a positive `step`, got {step!r}")
 
 
-def check_ends(max_steps: object, max_seconds: object) -> None:
-    if max_steps is not None:
-        whole(max_steps, "max_steps", 1)
-    if max_seconds is not None and not number(max_seconds, "max_seconds", "a number of seconds") > 0.0:
-        raise MethodError(f"max_seconds: expected a positive number of seconds, got {max_seconds!r}")
+def check_seconds(x: object, name: str) -> float:
+    value = number(x, name, "a number of seconds")
+    if not value > 0.0:
+        raise MethodError(f"{name}: expected a positive number of seconds, got {x!r}")
+    return value
 
 
 def check_events(events: Event | Sequence[Event]) -> list[Event]:
@@ -72,13 +146,14 @@ def output_times(output: float | ArrayLike | None, t0: float, t1: float, row: in
     return np.append(times, t1)
 
 
-def tolerances(atol: float | ArrayLike, m: MotionSystem) -> np.ndarray:
-    """One for each number of the state; of works those alone steer the step that the motion says nothing of (`unseen_work`)."""
-    given = tolerances_of_state(atol, m.nq + m.nv, m.nz)
-    out = np.full((m.size // m.row_size, m.row_size), 1e300) if m.row_size else np.zeros((0, 0))
-    out[:, : len(given)] = given
-    out[:1, len(given) :][:, unseen_work(m.structure, m.causes)] = real_array(atol, "atol").min(initial=1e300)
-    return out.ravel()
+def constant_forces(model: Model, tau: Tau | None) -> np.ndarray:
+    """Joint forces (nv,) of `simulate`."""
+    if not isinstance(tau, Mapping) and np.asarray(tau, dtype=object).ndim > 1:
+        raise StateError(
+            "tau: the joint forces of `simulate` are constant, an array (nv,) or {joint: value}, or a function of `Motion`; for "
+            "others give control=sharnir.Sampled(…), or use `rollout`"
+        )
+    return check_tau(model, tau)
 
 
 def tolerances_of_state(atol: float | ArrayLike, n: int, nz: int) -> np.ndarray:

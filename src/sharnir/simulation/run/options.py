@@ -1,4 +1,4 @@
-"""The options that `simulate` and `rollout` share, checked: every mistake is named before anything is compiled.
+"""The options of `simulate`, described once: their defaults, their checks, and whether they are compiled or belong to each run.
 
 Their meaning is documented with `simulate`. A rollout has fixed steps, a whole number of them, and joint forces that may change
 from step to step. It has had names of its own, which stay: `dt` is `step`, `steps` times `dt` the duration, `control` is `tau`.
@@ -7,30 +7,122 @@ from step to step. It has had names of its own, which stay: `dt` is `step`, `ste
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import NOT_A_NUMBER, MethodError, StateError, brief, no_such
+from ...equations.assembly.consistent_speeds import Start
+from ...errors import MethodError, StateError
+from ...integrate.methods import integrator as integrator_named
+from ...model.events import Event
+from ...model.impacts import Impact
 from ...model.model import Model
-from ...model.references import is_name_in
-from ...model.states import check_tau
-from ...types import real_array
+from ...model.settings import LIMITS
+from ...model.states import check_tau, check_time
+from ...types import real_array, truth
+from ..control.joint_laws import JointLaw, check_law
+from ..control.sampled import Sampled, check_control
+from ..results.storage import PathLike
+from .checks import ROUNDING, Tau, check_duration, check_resolution, check_seconds, choice, number, whole
 
+Check = Callable[[Any, str], object]
+"""(value, name of the option) -> the value as it is used."""
+
+
+def option(default: Any, check: Check) -> Any:
+    return field(default=default, metadata={"check": check})
+
+
+def optional(check: Check) -> Check:
+    """The check of an option that may be None."""
+    return lambda x, name: None if x is None else check(x, name)
+
+
+def one_of(*words: str) -> Check:
+    return lambda x, name: choice(x, name, words)
+
+
+class Options:
+    """Every option is checked when they are made, as far as that is possible without the model."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):  # type: ignore[arg-type]
+            if check := one.metadata.get("check"):
+                object.__setattr__(self, one.name, check(getattr(self, one.name), one.name))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CompiledOptions(Options):
+    """Options that all runs of `Runs` have in common: they are compiled."""
+
+    law: JointLaw | None = option(None, optional(lambda x, _: check_law(x)))  # noqa: RUF009 - it makes a field
+    """`tau` where it is a function of `Motion`."""
+    control: Sequence[Sampled] = option((), lambda x, _: check_control(() if x is None else x))
+    method: str = "auto"
+    backend: str = "auto"
+    threads: int = 1
+    integrator: str = option("auto", lambda x, _: integrator_named(x).name)
+    events: Event | Impact | Sequence[Event | Impact] = ()
+    limits: str = option("ignore", one_of(*LIMITS))
+    stabilisation: str | None = None
+    decay: float | Sequence[float] | None = None
+    balance: bool = option(True, truth)
+    sensitivities: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MotionOptions(Options):
+    """Options of one motion of whatever duration: where it starts, what drives it, how it is integrated."""
+
+    q0: Start = None
+    v0: Start = None
+    fixed: Sequence[str] | None = None
+    nearest: bool = option(False, truth)
+    t0: float = option(0.0, lambda x, _: check_time(x))
+    tau: Tau | None = None
+    parameters: Mapping[str, float] | None = None
+    states: Mapping[str, float] | None = None
+    rtol: float = option(1e-8, number)
+    atol: float | ArrayLike = 1e-10
+    step: float | None = option(None, optional(number))
+    max_step: float = option(np.inf, number)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunOptions(MotionOptions):
+    """Options of one run."""
+
+    duration: float = option(MISSING, check_duration)
+    max_steps: int | None = option(None, optional(lambda x, name: whole(x, name, 1)))
+    max_seconds: float | None = option(None, optional(check_seconds))
+    output: float | ArrayLike | None = 0.01
+    every: int = option(1, whole)
+    on_failure: str = option("raise", one_of("raise", "return"))
+    progress: bool | None = option(None, optional(truth))
+    save: PathLike | None = None
+
+    @property
+    def end(self) -> float:
+        return self.t0 + self.duration
+
+
+Own = TypeVar("Own", bound=MotionOptions)
+
+
+def split(options: Mapping[str, Any], kind: type[Own]) -> tuple[CompiledOptions, Own]:
+    """The options of `simulate`, or of `Simulation`: those that are compiled, and those of one run or motion."""
+    given = dict(options)
+    compiled = {one.name: given.pop(one.name) for one in fields(CompiledOptions) if one.name in given}
+    if callable(given.get("tau")):
+        compiled["law"] = given.pop("tau")
+    return CompiledOptions(**compiled), kind(**given)
+
+
+# --- rollouts -----------------------------------------------------------------------------------------------------------------
 Control = Callable[[float, np.ndarray, np.ndarray], ArrayLike]
 """(t, q (B, nq), v (B, nv)) -> joint forces (B, nv) or (nv,)."""
-Tau = ArrayLike | Mapping[str, ArrayLike]
-
-ROUNDING = 1e-9
-"""Durations this close to a whole number of steps, relative, are a whole number of steps."""
-
-TICKS = 16
-"""Distances between neighbouring floating-point times that a step must have at least."""
-
-MOST = 2**63 - 1
-"""The largest whole number that compiled code counts to."""
 
 SIMULATE_ONLY = {
     "rtol": "its steps are fixed: give `step`",
@@ -47,67 +139,6 @@ SIMULATE_ONLY = {
 }
 
 T = TypeVar("T")
-
-
-def number(x: object, what: str, wanted: str = "a number") -> float:
-    """A number, finite or infinite, of any type that has a value."""
-    try:
-        value = float(x)  # type: ignore[arg-type]
-    except NOT_A_NUMBER:
-        value = np.nan
-    if isinstance(x, (str, bytes)) or np.isnan(value):
-        raise StateError(f"{what}: expected {wanted}, got {brief(x)}")
-    return value
-
-
-def whole(x: object, what: str, least: int = 0) -> int:
-    if isinstance(x, (bool, np.timedelta64)) or not isinstance(x, (int, np.integer)) or x < least:
-        raise MethodError(f"{what}: expected a whole number of at least {least}, got {brief(x)}")
-    if x > MOST:
-        raise MethodError(f"{what}: expected a whole number of at most {MOST}, got {brief(x)}")
-    return int(x)
-
-
-def choice(x: object, what: str, among: Sequence[str]) -> str:
-    if not isinstance(x, str) or x not in among:
-        raise MethodError(f"{what}: expected {', '.join(map(repr, among[:-1]))} or {among[-1]!r}, got {brief(x)}")
-    return x
-
-
-def with_states(model: Model, parameters: Mapping[str, Any] | None, states: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Values of parameters and of states of forces, by name."""
-    for what, given, known in (("parameters", parameters, model.parameters), ("states", states, model.states)):
-        if given is not None and not isinstance(given, Mapping):
-            raise StateError(f"{what}: expected {{name: value}}, got {brief(given)}")
-        for name in given or ():
-            if what == "states" and not is_name_in(known, name):
-                raise StateError(f"{no_such('state', name, known)}; Model.add_state adds one, forces with states have theirs")
-            if what == "parameters" and is_name_in(model.states, name):
-                raise StateError(f"{name!r} is a state, which changes with the motion: states={{{name!r}: …}} gives its start")
-    return {**(parameters or {}), **(states or {})} if parameters is not None or states is not None else None
-
-
-def values_of(model: Model, parameters: Mapping[str, float] | None, states: Mapping[str, float] | None) -> np.ndarray:
-    """Parameters, then states of forces at the start."""
-    return np.array(list(model.parameter_values(with_states(model, parameters, states)).values()), dtype=float)
-
-
-def check_duration(duration: object) -> float:
-    value = number(duration, "duration", "a number of seconds")
-    if not np.isfinite(value) or value == 0.0:
-        raise StateError(f"duration: expected a finite number of seconds other than zero, got {duration!r}")
-    return value
-
-
-def check_resolution(t0: float, **spans: Any) -> None:
-    """Spans of time that would be lost in the rounding of t0."""
-    apart = float(np.spacing(abs(t0)))
-    for name, span in spans.items():
-        if isinstance(span, (int, float, np.number)) and 0.0 < abs(number(span, name)) < TICKS * apart:
-            raise StateError(
-                f"{name}: {span:g} s is lost in the rounding of the time: near t0 = {t0:g} two times are at least {apart:.2g} s "
-                "apart; start at a smaller t0"
-            )
 
 
 def refuse_others(others: Mapping[str, object]) -> None:
@@ -166,16 +197,6 @@ def fixed_steps(
     if steps is not None and whole(steps, "steps") != count:
         raise MethodError(f"duration and steps contradict each other: {seconds:g} s are {count} steps of {h:g} s, not {steps}")
     return FixedSteps(t0, h, count, every)
-
-
-def constant_forces(model: Model, tau: Tau | None) -> np.ndarray:
-    """Joint forces (nv,) of `simulate`."""
-    if not isinstance(tau, Mapping) and np.asarray(tau, dtype=object).ndim > 1:
-        raise StateError(
-            "tau: the joint forces of `simulate` are constant, an array (nv,) or {joint: value}, or a function of `Motion`; for "
-            "others give control=sharnir.Sampled(…), or use `rollout`"
-        )
-    return check_tau(model, tau)
 
 
 def forces_over_steps(model: Model, name: str, tau: Tau | None, n: int, steps: int) -> np.ndarray | None:

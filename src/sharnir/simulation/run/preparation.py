@@ -3,61 +3,82 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...dynamics import Dynamics
 from ...equations.assembly.consistent_speeds import Start
 from ...equations.assembly.fixed_coordinates import held_coordinates
-from ...equations.assembly.start import StartState, assemble_start
+from ...equations.assembly.start import StartState, as_guess, assemble_start
 from ...equations.motion.normalization import normalized_start
 from ...equations.motion.stabilisation import DECAYING, Stabilisation, with_decay
 from ...equations.motion.stabilisation import chosen as chosen_stabilisation
 from ...errors import MethodError
-from ...integrate.methods import Integrator
+from ...integrate.compiled import make_ready
+from ...integrate.methods import integrator as integrator_named
 from ...model.events import Event
 from ...model.model import Model
 from ...model.parameter_checks import check_values
 from ...model.states import check_state
-from ..control.joint_laws import JointLaw, check_law, law_of, with_law
+from ...types import real_array
+from ..control.joint_laws import law_of, with_law
+from ..events.event_functions import limit_events
 from ..systems.choose import motion_system
-from ..systems.motion_system import MotionSystem, Setup
-from .options import Tau, constant_forces, values_of
+from ..systems.motion_system import MotionSystem, Setup, unseen_work
+from .checks import constant_forces, tolerances_of_state, values_of
+from .options import CompiledOptions, MotionOptions
 
 NEED_JACOBIAN = ("partitioning", "ggl")
 """Stabilisations that are written over all rows at once."""
+
+
+Given = tuple[Start, Start, Sequence[str] | None]
+"""What a start is asked for by: q0, v0, fixed."""
+
+
+@dataclass(frozen=True)
+class Begin:
+    """Where a motion begins, and the numbers it begins with."""
+
+    asked: Given
+    state: StartState
+    t: float
+    forces: np.ndarray
+    """(nv,): constant joint forces."""
+    values: np.ndarray
+    """(P,): parameters, then states of forces."""
+
+    @property
+    def parameters(self) -> np.ndarray | None:
+        """`values`; None where there are none."""
+        return self.values if self.values.size else None
 
 
 class Prepared:
     """Compiled parts that all runs of a model share. `model` is the user's, with a law of joint forces as a force of its own."""
 
     def __init__(
-        self,
-        user_model: Model,
-        model: Model,
-        law: JointLaw | None,
-        method: str,
-        backend: str,
-        threads: int,
-        stabilisation: str | None,
-        decay: float | Sequence[float] | None,
+        self, user_model: Model, options: CompiledOptions, own_events: Sequence[Event] = (), model: Model | None = None
     ) -> None:
-        self.user_model, self.model, self.backend, self.law = user_model, model, backend, None
-        if law is not None:
-            check_law(law)
-            self.model = with_law(model, law)
-            self.law = law_of(self.model, backend)
-        self.d = Dynamics(self.model, method, backend, threads)
+        """`own_events`: those of the user; `model`: the user's, with constraints for contacts where there are any."""
+        self.user_model, self.options, self.own_events, self.law = user_model, options, own_events, None
+        self.model = user_model if model is None else model
+        self.chosen = integrator_named(options.integrator)
+        if options.law is not None:
+            self.model = with_law(self.model, options.law)
+            self.law = law_of(self.model, options.backend)
+        self.d = Dynamics(self.model, options.method, options.backend, options.threads)
         self.d.formulation.check_inertia()
         self.table = self.d.constrained.table if self.d.constrained else None
-        self.how = self._chosen(stabilisation, decay)
+        self.how = self._stabilisation()
 
-    def _chosen(self, name: str | None, decay: float | Sequence[float] | None) -> Stabilisation:
+    def _stabilisation(self) -> Stabilisation:
         constrained, model = self.d.formulation.constrained, self.model.name
         rows = len(constrained.table) if constrained else 0
-        how = chosen_stabilisation(model, rows, name, decay)
+        how = chosen_stabilisation(model, rows, self.options.stabilisation, self.options.decay)
         if constrained and how.name in NEED_JACOBIAN and constrained.is_sparse:
             raise MethodError(
                 f"stabilisation {how.name!r} needs all constraints in one matrix, and model {model!r} with its {rows} rows is "
@@ -65,50 +86,72 @@ class Prepared:
             )
         return how
 
-    def forces_and_values(
-        self, tau: Tau | None, parameters: Mapping[str, float] | None, states: Mapping[str, float] | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Joint forces (nv,); parameters and states of forces at the start (P,), checked."""
-        forces, values = constant_forces(self.model, tau), values_of(self.model, parameters, states)
-        check_values(self.model, values[None])
-        return forces, values
+    def begin(self, options: MotionOptions) -> Begin:
+        forces = constant_forces(self.model, options.tau)
+        values = self.values(options.parameters, options.states)
+        asked = as_guess(self.user_model, options.q0, options.v0, options.fixed, options.nearest)
+        return Begin(asked, self.start(asked, options.t0, values), options.t0, forces, values)
 
-    def start_at(
-        self, q0: Start, v0: Start, t0: float, fixed: Sequence[str] | None, values: np.ndarray
-    ) -> tuple[StartState, float]:
-        """The state where a motion starts, loops closed and quaternions normalized, and its time."""
+    def values(self, parameters: Mapping[str, float] | None, states: Mapping[str, float] | None) -> np.ndarray:
+        """(P,): parameters and states of forces at the start, checked."""
+        values = values_of(self.model, parameters, states)
+        check_values(self.model, values[None])
+        return values
+
+    def start(self, asked: Given, t0: float, values: np.ndarray) -> StartState:
+        """The state where a motion starts, loops closed and quaternions normalized."""
+        q0, v0, fixed = asked
         q, v, t = check_state(self.model, q0, v0, t0)
         if self.table is not None:
-            return replace(assemble_start(self.model, q0, v0, t, self.table, values, fixed), model=self.user_model), t
+            return replace(assemble_start(self.model, q0, v0, t, self.table, values, fixed), model=self.user_model)
         if fixed is not None:
             held_coordinates(self.model, fixed)
         q = normalized_start(self.model, q[None], t)[0]
-        return StartState(self.user_model, q, v, q, v), t
+        return StartState(self.user_model, q, v, q, v)
 
     def stabilisations(
-        self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t0: float, duration: float, integrator: str, step: float | None,
+        self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, t0: float, duration: float, step: float | None,
         values: np.ndarray | None,
     ) -> list[Stabilisation]:  # fmt: skip
         """A stabilisation with all coefficients for each start (q, v), independent of the others."""
-        how = self.how
+        how, integrator = self.how, self.options.integrator
         if how.name not in DECAYING:  # they are all alike
             return [with_decay(how, duration, integrator, step, v[0], v[0])] * len(v)
         a = v if how.alpha else self.d.forward(q, v, tau, t0, parameters=values)
         return [with_decay(how, duration, integrator, step, *each) for each in zip(v, a, strict=True)]
 
-    def equations(
-        self, chosen: Integrator, forces: np.ndarray, values: np.ndarray, events: Sequence[Event], balance: bool,
-        how: Stabilisation, t0: float, **others: Any,
-    ) -> MotionSystem:  # fmt: skip
-        """The equations of one motion, compiled; `others`: further options of `Setup`."""
-        return motion_system(
+    def stabilisation(self, begin: Begin, duration: float, step: float | None) -> Stabilisation:
+        """The stabilisation of one motion."""
+        q, v = begin.state.q[None], begin.state.v[None]
+        return self.stabilisations(q, v, begin.forces, begin.t, duration, step, begin.parameters)[0]
+
+    def events(self, start: StartState) -> list[Event]:
+        """The user's events, and limits of joints where they are not ignored."""
+        return [*self.own_events, *(limit_events(self.model, start.q) if self.options.limits != "ignore" else [])]
+
+    def motion(self, begin: Begin, how: Stabilisation, events: Sequence[Event], **others: Any) -> MotionSystem:
+        """The equations of one motion and its integrator, compiled; `others`: further options of `Setup`."""
+        found = motion_system(
             Setup(
-                self.d, forces, events, balance, chosen.needs_jacobian, how, parameters=values if values.size else None,
-                law=self.law, user_model=self.user_model, jacobian_later=chosen.switches, t0=t0, **others,
+                self.d, begin.forces, events, self.options.balance, self.chosen.needs_jacobian, how, parameters=begin.parameters,
+                law=self.law, user_model=self.user_model, jacobian_later=self.chosen.switches, t0=begin.t, **others,
             )
         )  # fmt: skip
+        if self.options.backend != "python":
+            make_ready(self.chosen)
+        return found
 
 
 def state_at(m: MotionSystem, start: StartState, t: float, states: np.ndarray) -> np.ndarray:
     """(row_size,): coordinates, speeds or momenta, states of forces, no work done yet."""
-    return np.concatenate([start.q, m.momenta_of(start.q, start.v, t), states, np.zeros(len(m.causes))])
+    x = np.concatenate([start.q, m.momenta_of(start.q, start.v, t), states, np.zeros(len(m.causes))])
+    return m.consistent(t, x) if m.partitioning else x
+
+
+def tolerances(atol: float | ArrayLike, m: MotionSystem) -> np.ndarray:
+    """One for each number of the state; of works those alone steer the step that the motion says nothing of (`unseen_work`)."""
+    given = tolerances_of_state(atol, m.nq + m.nv, m.nz)
+    out = np.full((m.size // m.row_size, m.row_size), 1e300) if m.row_size else np.zeros((0, 0))
+    out[:, : len(given)] = given
+    out[:1, len(given) :][:, unseen_work(m.structure, m.causes)] = real_array(atol, "atol").min(initial=1e300)
+    return out.ravel()

@@ -37,18 +37,9 @@ from ..control.sampled import Sampled, check_control, check_controlled, is_sampl
 from ..results.records import Cost
 from ..results.trajectories import Rollout
 from .batch import ENTRIES, Batch
+from .checks import Tau, whole, with_states
 from .elastic_steps import warn_of_elastic_steps, warn_of_shapes
-from .options import (
-    Control,
-    FixedSteps,
-    Tau,
-    either,
-    fixed_steps,
-    forces_over_steps,
-    refuse_others,
-    whole,
-    with_states,
-)
+from .options import CompiledOptions, Control, FixedSteps, either, fixed_steps, forces_over_steps, refuse_others
 from .preparation import Prepared
 
 CHUNK, MOST_CHUNK = 16, 128
@@ -124,16 +115,14 @@ def rollout(
         model.add_force(acting(feedback, plain), name="feedback")
     law, forces = (forces, None) if is_law(forces) else (None, forces)
     began = time.perf_counter()
-    prepared = Prepared(model, model, law, method, backend, 1, stabilisation, decay)
-    d, how, user_model, model = prepared.d, prepared.how, model, prepared.model
-    _check_compiled(d)
-    if how.name == "partitioning":
-        raise MethodError(
-            "stabilisation 'partitioning' chooses independent coordinates for each motion as it goes, the trajectories of a "
-            "rollout go together: take another, or simulate them one by one"
-        )
+    options = CompiledOptions(
+        law=law, method=method, backend=backend, integrator=integrator, stabilisation=stabilisation, decay=decay, balance=False
+    )
+    prepared = Prepared(model, options)
+    d, model = prepared.d, prepared.model
+    _check_together(prepared)
     values = _parameters(d, with_states(model, parameters, states))
-    q, v, values = _states(d, q0, v0, grid.t0, values, (fixed or []) if truth(nearest, "nearest") else fixed)
+    q, v = _states(d, q0, v0, grid.t0, values, (fixed or []) if truth(nearest, "nearest") else fixed)
     own = None if values is None else np.atleast_2d(values)[0]
     warn_of_shapes(d, q[0], v[0], grid.t0, np.zeros(model.nv), own)
     too_long = warn_of_elastic_steps(d, q[0], grid.t0, own, grid.step, integrator)
@@ -145,24 +134,11 @@ def rollout(
     held = None if callable(forces) else forces_over_steps(model, name, forces, len(q), grid.count)
     sampled = sampled_control(controllers, model, grid, held if not callable(forces) else forces, len(q)) if controllers else None
     span = max(grid.duration, grid.step)
-    laws = prepared.stabilisations(q, v, np.zeros(model.nv), grid.t0, span, integrator, grid.step, values)
-    alike = laws[0].decay if all(law is laws[0] for law in laws) else None
-    coefficients = np.array([law.decay for law in laws] if alike is None else [alike] * len(q), dtype=float).reshape(len(q), -1)
+    laws = prepared.stabilisations(q, v, np.zeros(model.nv), grid.t0, span, grid.step, values)
     threads = max(1, min(threads, -(-len(q) // host_lanes())))
-    vectors = min(MOST_CHUNK, max(CHUNK, NEAREST // max(model.nq + model.nv, 1)))
-    width = min(vectors * host_lanes(), max(host_lanes(), -(-len(q) // threads)))
+    width = _width(model, len(q), threads)
     batches = [
-        Batch(
-            d,
-            integrator,
-            grid,
-            laws[a],
-            q[a:b],
-            v[a:b],
-            None if held is None else held[a:b],
-            coefficients[a:b],
-            _part(values, a, b),
-        )
+        Batch(prepared, grid, laws[a:b], q[a:b], v[a:b], None if held is None else held[a:b], _part(values, a, b))
         for a, b in pairwise([*range(0, len(q), width), len(q)])
     ]
     begun = time.perf_counter()
@@ -175,32 +151,19 @@ def rollout(
             change = partial(push, batches, forces, name, model.nv, pushed, grid.every)
         status, cause = outcome(partial(_run, batches, grid, change, threads, bar))
     wall = time.perf_counter() - begun
-    rows = min(batch.stored for batch in batches)
-    t = grid.times[:rows]
-    q, v, z = (np.concatenate(x) for x in zip(*(batch.rows(rows) for batch in batches), strict=True))
-    failed = np.concatenate([batch.failed() for batch in batches])
-    message = ""
-    if status != "done":
-        failed[failed > t[-1]] = np.inf
-        message = f"interrupted after t = {t[-1]:.9g}" if cause is None else f"after t = {t[-1]:.9g}: {in_words(cause)}"
-    count = len(model.parameters)
-    each = np.zeros((0, 0)) if values is None or not count else np.array(np.broadcast_to(values[..., :count], (len(q), count)))
-    stages = 4 if integrator == "rk4" else 1
-    cost = Cost(
-        d.method, d.why, d.backend, integrator, grid.count, 0, stages * grid.count * len(q), 0, wall, begun - began, grid.step,
-        grid.step, stabilisation=how.name if d.constrained else "", alpha=how.alpha, beta=how.beta,
-    )  # fmt: skip
-    applied = stored_forces(pushed, held, model.nv, grid.every, rows)
-    result = Rollout(user_model, t, q, v, failed, applied, cost, status, message, each, z)
-    if prepared.law is not None:
-        applied = applied + law_forces(prepared.law, result)
-        result = replace(result, tau=applied)
+    result = _result(prepared, grid, batches, values, partial(stored_forces, pushed, held), status, cause, wall, begun - began)
     if cause is not None:
-        text = f"{model.name!r}: {message}. The motions up to there are in the error's `result`"
-        raise SimulationError(text, result, float(t[-1])) from cause
+        text = f"{model.name!r}: {result.message}. The motions up to there are in the error's `result`"
+        raise SimulationError(text, result, float(result.t[-1])) from cause
     if not too_long:
         warn_of_deformation(beyond_validity(model, result.q, result.t))
     return result
+
+
+def _width(model: Model, n: int, threads: int) -> int:
+    """Trajectories of a batch."""
+    vectors = min(MOST_CHUNK, max(CHUNK, NEAREST // max(model.nq + model.nv, 1)))
+    return min(vectors * host_lanes(), max(host_lanes(), -(-n // threads)))
 
 
 def _run(
@@ -219,8 +182,35 @@ def _run(
     return "done"
 
 
-def _check_compiled(d: Dynamics) -> None:
-    f = d.formulation
+def _result(
+    prepared: Prepared, grid: FixedSteps, batches: Sequence[Batch], values: np.ndarray | None,
+    forces: Callable[[int, int, int], np.ndarray], status: str, cause: Exception | None, wall: float, ready: float,
+) -> Rollout:  # fmt: skip
+    """What the batches have stored. `forces`: of (nv, every, rows); `wall`, `ready`: seconds of the run and before it."""
+    d, how, model, integrator = prepared.d, prepared.how, prepared.model, prepared.chosen.name
+    rows = min(batch.stored for batch in batches)
+    t = grid.times[:rows]
+    q, v, z = (np.concatenate(x) for x in zip(*(batch.rows(rows) for batch in batches), strict=True))
+    failed = np.concatenate([batch.failed() for batch in batches])
+    message = ""
+    if status != "done":
+        failed[failed > t[-1]] = np.inf
+        message = f"interrupted after t = {t[-1]:.9g}" if cause is None else f"after t = {t[-1]:.9g}: {in_words(cause)}"
+    count = len(model.parameters)
+    each = np.zeros((0, 0)) if values is None or not count else np.array(np.broadcast_to(values[..., :count], (len(q), count)))
+    stages = 4 if integrator == "rk4" else 1
+    cost = Cost(
+        d.method, d.why, d.backend, integrator, grid.count, 0, stages * grid.count * len(q), 0, wall, ready, grid.step,
+        grid.step, stabilisation=how.name if d.constrained else "", alpha=how.alpha, beta=how.beta,
+    )  # fmt: skip
+    applied = forces(model.nv, grid.every, rows)
+    result = Rollout(prepared.user_model, t, q, v, failed, applied, cost, status, message, each, z)
+    return result if prepared.law is None else replace(result, tau=applied + law_forces(prepared.law, result))
+
+
+def _check_together(prepared: Prepared) -> None:
+    """Refuse methods whose trajectories cannot go through all steps together."""
+    d, f = prepared.d, prepared.d.formulation
     if f.method.program is None or f.method.iterates:
         raise MethodError(
             f"rollout needs a compiled method that gives accelerations and remembers nothing; {d.method!r} is none: "
@@ -232,6 +222,11 @@ def _check_compiled(d: Dynamics) -> None:
             f"rollout of a model with constraints needs straight-line code; model {d.model.name!r} with its "
             f"{len(constrained.table)} rows by method {d.method!r} on backend {f.requested!r} has none: simulate its "
             "motions one by one"
+        )
+    if prepared.how.name == "partitioning":
+        raise MethodError(
+            "stabilisation 'partitioning' chooses independent coordinates for each motion as it goes, the trajectories of a "
+            "rollout go together: take another, or simulate them one by one"
         )
 
 
@@ -247,7 +242,7 @@ def _part(values: np.ndarray | None, first: int, last: int) -> np.ndarray | None
 
 def _states(
     d: Dynamics, q0: ArrayLike, v0: ArrayLike | None, t0: float, parameters: np.ndarray | None, fixed: Sequence[str] | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+) -> tuple[np.ndarray, np.ndarray]:
     """Rows of coordinates and speeds, checked, quaternions normalized, loops assembled; one start may serve for many values of
     the parameters."""
     model, constrained = d.model, d.formulation.constrained
@@ -282,4 +277,4 @@ def _states(
             raise AssemblyError(f"row {k}: {refused[k]}" if len(q) > 1 else str(refused[k])) from None
     elif fixed is not None:
         held_coordinates(model, fixed)
-    return q, v, parameters
+    return q, v

@@ -16,8 +16,9 @@ from ..control.joint_laws import JointLaw
 from ..control.sampled import Sampled
 from ..results.result import Result
 from ..results.storage import PathLike
-from .options import Tau
-from .runs import runs_of
+from .checks import Tau
+from .options import RunOptions, split
+from .runs import Runs
 
 
 def simulate(
@@ -90,7 +91,7 @@ def simulate(
                  it runs its rows are written to a file beside it, `….partial-….nc`, which stays where the process is killed;
                  an error in writing is a SaveError, which carries the result
     """
-    options = dict(locals())
+    given = {name: x for name, x in locals().items() if name != "model"}
     begun = time.perf_counter()
-    runs, rest = runs_of(options.pop("model"), options, many=False)
-    return runs.run(**rest, begun=begun)
+    compiled, one = split(given, RunOptions)
+    return Runs(model, compiled).run(one, begun)

@@ -6,32 +6,28 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...equations.assembly.consistent_speeds import Start
-from ...equations.assembly.start import StartState, as_guess
+from ...equations.assembly.start import StartState
 from ...errors import SimulationError, StateError, brief, no_such, suggestion
 from ...integrate import run
-from ...integrate.compiled import make_ready
-from ...integrate.methods import integrator as integrator_named
 from ...integrate.trajectory import EventRecord, Rows, Statistics, Trajectory, joined
 from ...model.events import Event
 from ...model.model import Model
 from ...model.parameters import ParameterView
-from ...model.states import check_model, check_tau
+from ...model.states import check_model, check_tau, check_time
 from ...types import truth
 from ..control.joint_laws import JointLaw
 from ..events.event_actions import Changes
-from ..events.event_functions import limit_events
 from ..results.by_name import ByName
 from ..results.result import Result
-from .checks import check_events, check_step, tolerances
-from .options import Tau, check_resolution, choice, number
+from .checks import Tau, check_events, check_resolution, check_step, choice, number
+from .options import MotionOptions, split
 from .outcome import failure, make_result, root_cause
-from .preparation import Prepared, state_at
+from .preparation import Prepared, state_at, tolerances
 
 
 @dataclass(frozen=True)
@@ -99,41 +95,30 @@ class Simulation:
         balance: bool = True,
         record: bool = True,
     ) -> None:
+        given = {name: x for name, x in locals().items() if name not in ("self", "model", "record")}
         begun = time.perf_counter()
         vars(self)["model"] = user_model = check_model(model, "Simulation")
         choice(limits, "limits", ("ignore", "stop"))
-        law, constant = (tau, None) if callable(tau) else (None, tau)
-        self._prepared = prepared = Prepared(user_model, user_model, law, method, backend, 1, stabilisation, decay)
-        forces, values = prepared.forces_and_values(constant, parameters, states)
-        chosen = integrator_named(integrator)
-        step = None if step is None else number(step, "step")
-        check_step(chosen, step)
-        q0, v0, fixed = as_guess(user_model, q0, v0, fixed, nearest)
-        self._first = (q0, v0, t0, fixed, forces.copy(), values.copy())
-        start, t = prepared.start_at(q0, v0, t0, fixed, values)
-        own = values if values.size else None
-        span = step if step is not None else 1.0
-        (how,) = prepared.stabilisations(start.q[None], start.v[None], forces, t, span, integrator, step, own)
-        every_event = [*check_events(events), *(limit_events(prepared.model, start.q) if limits != "ignore" else [])]
-        balance = truth(balance, "balance")
-        self._motion = prepared.equations(chosen, forces, values, every_event, balance, how, t, controlled=True)
-        self._events, self._compiled, self._record = every_event, backend != "python", truth(record, "record")
-        if self._compiled:
-            make_ready(chosen)
-        self._options: dict[str, Any] = {
-            "rtol": number(rtol, "rtol"), "atol": tolerances(atol, self._motion), "step": step,
-            "max_step": number(max_step, "max_step"), "compiled": self._compiled,
-        }  # fmt: skip
+        own_events = check_events(events)
+        compiled, self._options = split(given, MotionOptions)
+        self._prepared, options = (prepared := Prepared(user_model, compiled, own_events)), self._options
+        check_step(prepared.chosen, options.step)
+        begin = prepared.begin(options)
+        self._first = replace(begin, forces=begin.forces.copy())
+        how = prepared.stabilisation(begin, 1.0 if options.step is None else options.step, options.step)
+        self._events = prepared.events(begin.state)
+        self._motion = prepared.motion(begin, how, self._events, controlled=True)
+        self._record = truth(record, "record")
+        self._tolerances = tolerances(options.atol, self._motion)
         self._turn = [None]
-        self._integrator, self._ready = integrator, time.perf_counter() - begun
-        self._begin(start, t)
+        self._ready = time.perf_counter() - begun
+        self._begin(begin.state, begin.t)
 
     def _begin(self, start: StartState, t: float) -> None:
         m = self._motion
         self._changes = Changes(m, 1.0)
-        self._options["events"] = [self._changes.root(event, k) for k, event in enumerate(self._events)]
-        x = state_at(m, start, t, m.parameters[len(self.model.parameters) :])
-        self._t, self._x = t, m.consistent(t, x) if m.partitioning else x
+        self._roots = [self._changes.root(event, k) for k, event in enumerate(self._events)]
+        self._t, self._x = t, state_at(m, start, t, m.parameters[len(self.model.parameters) :])
         self._base, self._dt, self._count = t, np.nan, 0
         self._runs = ShortRuns(t, self._x)
         self._wall, self._start_state = 0.0, start
@@ -236,7 +221,11 @@ class Simulation:
         if self._record:
             self._changes.forces.change(self._t, m.tau)
         end = self._base + (self._count + 1) * self._dt
-        y = run(m.system, self._x, self._t, end, self._integrator, every=0, strict=False, **self._options)
+        options, compiled = self._options, self._prepared.options
+        y = run(
+            m.system, self._x, self._t, end, compiled.integrator, every=0, strict=False, rtol=options.rtol, atol=self._tolerances,
+            step=options.step, max_step=options.max_step, events=self._roots, compiled=compiled.backend != "python",
+        )  # fmt: skip
         self._t, self._x, vars(self)["status"] = y.final_t, y.final_x, y.status
         self._count += 1
         if y.status != "done":
@@ -265,25 +254,21 @@ class Simulation:
         """Begin anew, from here or, where nothing is given, from where it began first; joint forces, parameters and states too.
         What was recorded is dropped."""
         with self._alone():
-            return self._reset(q0, v0, t0, tau, parameters, states)
-
-    def _reset(self, q0: Start, v0: Start, t0: float | None, tau: Any, parameters: Any, states: Any) -> SimulationState:
-        q, v, t, fixed, forces, values = self._first
-        if q0 is not None or v0 is not None:
-            q, v = q0, v0
-        m = self._motion
-        m.tau[:] = forces if tau is None else check_tau(self.model, tau)
-        if parameters is not None or states is not None:
-            _, values = self._prepared.forces_and_values(None, parameters, states)
-        m.parameters[...] = values
-        self._begin(*self._prepared.start_at(q, v, t if t0 is None else t0, fixed, values))
-        return self.state
+            m, first = self._motion, self._first
+            t = first.t if t0 is None else check_time(t0)
+            asked = first.asked if q0 is None and v0 is None else (q0, v0, first.asked[2])
+            m.tau[:] = first.forces if tau is None else check_tau(self.model, tau)
+            kept = parameters is None and states is None
+            values = first.values if kept else self._prepared.values(parameters, states)
+            m.parameters[...] = values
+            self._begin(self._prepared.start(asked, t, values), t)
+            return self.state
 
     def result(self) -> Result:
         """All that was run since the start: a row for every step, and for every event that changed the state."""
         if not self._record:
             raise StateError("this Simulation was made with record=False: it has kept no rows")
-        y = self._runs.whole(self._integrator)
+        y = self._runs.whole(self._prepared.options.integrator)
         result = make_result(self._motion, y, self._changes, self._ready, self._wall, given_times=False)
         result.start = self._start_state
         return result

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from inspect import signature
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,12 +24,11 @@ from ...simulation.results.result import Result
 from ...simulation.results.trajectories import Rollout
 from ...simulation.run.adaptive_lanes import AdaptiveLanes, can_batch
 from ...simulation.run.checks import output_times
-from ...simulation.run.options import FixedSteps, check_duration, fixed_steps, number
+from ...simulation.run.options import CompiledOptions, FixedSteps, RunOptions, fixed_steps, split
 from ...simulation.run.rollout import rollout
-from ...simulation.run.runs import Runs, runs_of
-from ...simulation.run.simulate import simulate
+from ...simulation.run.runs import Runs
 from ..design.designs import ArgumentError, Columns
-from ..design.inputs import WORDS, Inputs, in_one_line
+from ..design.inputs import Inputs, in_one_line
 from ..design.many_inputs import ManyInputs, Refused
 from ..statuses import COMPLETED, ENDED, OUTPUT_FAILED, REFUSED
 from .outputs import MOTION, Final, Output, Reduced, Shape, outputs_of
@@ -46,7 +45,7 @@ ON_LANES = {
 }  # fmt: skip
 """Arguments of adaptive runs that may go side by side."""
 
-OUTPUT = signature(simulate).parameters["output"].default
+COMPILED = {one.name for one in fields(CompiledOptions)}
 
 SideBySide = Callable[[Columns, int], tuple[Rollout, np.ndarray]]
 """Runs from their inputs, and which of them are left to be run alone."""
@@ -162,24 +161,24 @@ class Worker:
         self._reduce(results, out)
 
     def _run(self, row: Mapping[str, Any]) -> Result:
-        runs, rest = self._runs(self.inputs.arguments(row))
-        return runs.run(**rest, on_failure="return", progress=False)
+        runs, options = self._runs(self.inputs.arguments(row))
+        return runs.run(options)
 
-    def _runs(self, arguments: dict[str, Any]) -> tuple[Runs, dict[str, Any]]:
-        """The compiled runs of a kind, and the remaining arguments of one run."""
-        key = tuple(repr(arguments.get(name)) for name in (*WORDS, "decay"))
+    def _runs(self, arguments: Mapping[str, Any]) -> tuple[Runs, RunOptions]:
+        """The compiled runs of a kind, and the options of one run."""
+        compiled, options = split({**arguments, "on_failure": "return", "progress": False}, RunOptions)
+        key = tuple(arguments[name] for name in self.inputs.varied_options if name in COMPILED)
         if (runs := self._kinds.get(key)) is None:
-            runs, rest = runs_of(self.model, arguments)
+            runs = Runs(self.model, compiled, many=True)
             while len(self._kinds) >= MOST_KINDS:
                 self._lanes.pop(self._kinds.pop(next(iter(self._kinds))), None)
             self._kinds[key] = runs
-            return runs, rest
-        return runs, runs.options(arguments)
+        return runs, options
 
-    @property
+    @cached_property
     def _of_starts(self) -> Runs:
         """Runs that find the start for all kinds."""
-        return self._runs({"integrator": "dop853"})[0]
+        return Runs(self.model, CompiledOptions(integrator="dop853"), many=True)
 
     # --- side by side ---------------------------------------------------------------------------------------------------------
     def _alike(self, rows: Columns, n: int) -> list[list[int]]:
@@ -251,7 +250,7 @@ class Worker:
 
     def _lanes_of(self, arguments: dict[str, Any]) -> AdaptiveLanes | None:
         """Lanes for runs whose outputs read only their motion; None where runs go one after another."""
-        if self._alone or not set(arguments) <= ON_LANES or arguments.get("output", OUTPUT) is None:
+        if self._alone or not set(arguments) <= ON_LANES or arguments.get("output", RunOptions.output) is None:
             return None
         runs, _ = self._runs(arguments)
         if runs not in self._lanes:
@@ -266,28 +265,26 @@ class Worker:
         with suppress(SharnirError):  # it cannot begin
             values = given.values()
             q, _ = given.starts(self._of_starts, values)
-            lanes.find_typical_pivots(q[0], number(given.arguments.get("t0", 0.0), "t0"), values[0])
+            lanes.find_typical_pivots(q[0], split(given.arguments, RunOptions)[1].t0, values[0])
 
     def _adaptive(self, rows: Columns, n: int) -> tuple[Rollout, np.ndarray]:
         """Adaptive runs on lanes, and which of them lanes could not finish."""
         model = self.model
         given = ManyInputs(self.inputs, rows)
-        runs, rest = self._runs(given.arguments)
+        runs, options = self._runs(given.arguments)
         lanes = self._lanes_of(given.arguments)
         assert lanes is not None
-        t0, duration = number(rest.get("t0", 0.0), "t0"), check_duration(rest["duration"])
-        times = _times(rest, 2 * (model.nq + model.nv))
+        times = _times(given.arguments, 2 * (model.nq + model.nv))
         assert times is not None
         values, tau = given.values(), given.tau()
         check_values(model, values)
         q, v = given.starts(self._of_starts, values)
-        options = {name: rest[name] for name in ("rtol", "atol", "max_step") if name in rest}
         with_a = any(output.of_accelerations for output in self.outputs)
-        x, _, ok = lanes.run(q, v, duration, times, tau=tau, parameters=values, t0=t0, accelerations=with_a, **options)
+        x, _, ok = lanes.run(q, v, times, options, tau=tau, parameters=values, accelerations=with_a)
         warn_of_deformation(beyond_validity(model, x[..., : model.nq], times))
         own, states, a = len(model.parameters), model.nq + model.nv, model.nq + model.nv + len(model.states)
         d = runs.d
-        cost = Cost(d.method, d.why, d.backend, runs.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+        cost = Cost(d.method, d.why, d.backend, runs.options.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
         many = Rollout(
             model, times, x[..., : model.nq], x[..., model.nq : states], np.full(n, np.inf),
             np.repeat(tau[:, None], len(times), axis=1) if tau.any() else tau[0], cost,
@@ -352,8 +349,8 @@ class Worker:
 
 def _times(arguments: Mapping[str, Any], size: int) -> np.ndarray | None:
     """Times of the rows of a run, of so many numbers each; None: every step."""
-    t0 = number(arguments.get("t0", 0.0), "t0")
-    return output_times(arguments.get("output", OUTPUT), t0, t0 + check_duration(arguments["duration"]), size)
+    options = RunOptions(**{name: arguments[name] for name in ("duration", "t0", "output") if name in arguments})
+    return output_times(options.output, options.t0, options.end, size)
 
 
 def _steps(arguments: Mapping[str, Any]) -> FixedSteps:

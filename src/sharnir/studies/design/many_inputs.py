@@ -12,7 +12,7 @@ from ...equations.motion.normalization import normalized_start
 from ...errors import AssemblyError
 from ...integrate.trajectory import in_words
 from ...model.states import check_state, check_tau
-from ...simulation.run.options import number, values_of
+from ...simulation.run.checks import number, values_of
 from ...simulation.run.runs import Runs
 from .designs import Columns
 from .inputs import Inputs, in_one_line
@@ -54,11 +54,11 @@ class ManyInputs:
         """Starts (n, nq), (n, nv), as `simulate` finds them: what is given by name is held while loops are closed."""
         model, t0, fixed = self.model, number(self.arguments.get("t0", 0.0), "t0"), self.arguments.get("fixed")
         q0, v0 = self._first("q0"), self._first("v0")
-        q0, v0, fixed = as_guess(model, q0, v0, fixed, self.arguments.get("nearest", False))
+        asked = q0, v0, fixed = as_guess(model, q0, v0, fixed, self.arguments.get("nearest", False))
         one = check_state(model, q0, v0, t0)
         q, v = self._filled(one[0], model.q_names, "q0"), self._filled(one[1], model.v_names, "v0")
         if runs.d.constrained is None:
-            runs.start(q0, v0, t0, fixed)  # raises where something is wrong with it
+            runs.start(asked, t0, values[0])  # raises where something is wrong with it
             return normalized_start(model, q, t0), v
         found = assembled_starts(model, q, v, t0, runs.d.constrained.table, values, Asked.by(q0, v0, fixed))
         if found.refused:

@@ -13,7 +13,7 @@ from ...errors import MethodError, StateError, StudyError
 from ...model.model import Model
 from ...model.states import check_model
 from ...reporting.progress import ProgressBar
-from ...simulation.run.options import number, whole
+from ...simulation.run.checks import number, whole
 from ..compute import execution
 from ..compute.outputs import outputs_of
 from ..compute.worker import Task, event_names

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import NOT_A_NUMBER, StateError, brief, no_such
 from ...simulation.results.result import Result
-from ...simulation.run.options import number
+from ...simulation.run.checks import number
 from ..design.designs import RESERVED, Columns
 from ..design.inputs import PARAMETER, WHOLE, WORDS, Inputs
 

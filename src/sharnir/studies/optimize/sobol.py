@@ -12,7 +12,7 @@ from xarray import DataArray, Dataset
 from ...errors import MethodError, StateError, brief
 from ...model.model import Model
 from ...reporting.pictures import INK, check_picture
-from ...simulation.run.options import whole
+from ...simulation.run.checks import whole
 from ..design.designs import ArgumentError, Listed, inverse_of
 from ..pictures.colours import ONE_COLOUR
 from ..pictures.columns import parts

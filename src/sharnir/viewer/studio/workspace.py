@@ -23,6 +23,7 @@ from ...model.mobility import degrees_of_freedom
 from ...model.model import Model
 from ...model.parameters import parameter_value
 from ...simulation.results.result import Result
+from ...simulation.run.options import CompiledOptions, RunOptions
 from ...simulation.run.simulate import simulate
 from ...types import FilePath, FloatArray
 from .folder import Folder, Opened
@@ -45,23 +46,23 @@ FORMATS: dict[str, tuple[str, Callable[[Result, Path], object]]] = {
 
 
 @dataclass(frozen=True)
-class RunOptions:
+class EditedOptions:
     """How the model is to be run, as it is edited; the rest is as the file says."""
 
     duration: float = DURATION
     interval: float | None = 0.01
     """Between rows; None where the file lists its times or asks for every step."""
-    method: str = "auto"
-    integrator: str = "auto"
-    rtol: float = 1e-8
+    method: str = CompiledOptions.method
+    integrator: str = CompiledOptions.integrator
+    rtol: float = RunOptions.rtol
     step: float = 1e-3
 
     @staticmethod
-    def of(said: Mapping[str, Any]) -> RunOptions:
+    def of(said: Mapping[str, Any]) -> EditedOptions:
         """Options by the arguments that a file gives."""
-        output = said.get("output", 0.01)
+        output = said.get("output", RunOptions.output)
         own = {name: said[name] for name in ("duration", "method", "integrator", "rtol", "step") if name in said}
-        return RunOptions(interval=float(output) if isinstance(output, (int, float)) else None, **own)
+        return EditedOptions(interval=float(output) if isinstance(output, (int, float)) else None, **own)
 
 
 @dataclass
@@ -74,7 +75,7 @@ class Workspace:
     """(nq,) position at the start, in place of the file's."""
     speeds: dict[str, list[float]] = field(default_factory=dict)
     """Speeds at the start by joint, in place of the file's; where there are loops, the others follow."""
-    options: RunOptions = field(default_factory=RunOptions)
+    options: EditedOptions = field(default_factory=EditedOptions)
     result: Result | None = None
     comparison: Comparison | None = None
 
@@ -97,7 +98,7 @@ class Workspace:
         """Parameters, start and options as the file has them."""
         said = self.file_settings
         self.values, self.pose, self.speeds = self._parameters(said), None, {}
-        self.options = RunOptions.of(said)
+        self.options = EditedOptions.of(said)
 
     @property
     def file_settings(self) -> dict[str, Any]:
@@ -149,7 +150,7 @@ class Workspace:
         o, out = self.options, self.file_settings
         if o.integrator not in INTEGRATORS:
             raise StateError(f"no integrator {brief(o.integrator)}")
-        adaptive, before = INTEGRATORS[o.integrator].adaptive, RunOptions.of(out)
+        adaptive, before = INTEGRATORS[o.integrator].adaptive, EditedOptions.of(out)
         out |= {"duration": o.duration, "method": o.method, "integrator": o.integrator, "step": None if adaptive else o.step}
         if o.rtol != before.rtol:
             out |= {"rtol": o.rtol, "atol": FINE * o.rtol}
