@@ -41,6 +41,8 @@ class Derived:
     state_values: np.ndarray
     """(…, states) of forces; of no size where there are none."""
     cost: Cost
+    status: str
+    message: str
     start_energy: float = np.nan
     """Where the run began; nan: that is the first of the states."""
 
