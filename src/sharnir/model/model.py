@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -579,11 +579,11 @@ class Model:
 
     def coordinates(self, values: State) -> FloatArray:
         """q from {joint: value}, the rest neutral; "joint.coordinate" is one of several. Arrays pass through."""
-        return coordinates.filled(values, self.neutral(), lambda name: self._place_of(name, self.q_slice, "q_names"), "q")
+        return coordinates.filled(values, self.neutral(), lambda name: self._place_of(name, "q"), "q")
 
     def speeds(self, values: State) -> FloatArray:
         """v from {joint: value}, the rest zero; "joint.speed" is one of several. Arrays pass through."""
-        return coordinates.filled(values, np.zeros(self.nv), lambda name: self._place_of(name, self.v_slice, "v_names"), "v")
+        return coordinates.filled(values, np.zeros(self.nv), lambda name: self._place_of(name, "v"), "v")
 
     def assemble(
         self,
@@ -641,18 +641,16 @@ class Model:
         if isinstance(joint, Elastic):
             check_place(joint.flexible, body, at, label)
 
-    def _place_of(self, name: str, of_joint: Callable[[str], slice], names: str) -> slice:
+    def _place_of(self, name: str, of: Literal["q", "v"]) -> slice:
         """The entries of a joint, or of one of its coordinates."""
-        if not is_name_in(self.structure.joint_number, name) and isinstance(name, str) and "." in name:
-            every: list[str] = getattr(self, names)
-            if name in every:
-                return slice(every.index(name), every.index(name) + 1)
-        place = of_joint(name)
+        found = coordinates.entries(self.structure, name, of)
+        if found is not None and found.start < found.stop:
+            return found
         if follows := self.joints[self.joint_index(name)].follows:
             raise StateError(
                 f"joint {name!r} follows {follows.leader!r} and has nothing of its own: give that of {follows.leader!r}"
             )
-        return place
+        return slice(0, 0)
 
     def _needed_coordinates(self) -> dict[str, str]:
         return needed_coordinates(self._joints, self._forces, self._constraints)

@@ -11,6 +11,7 @@ from ..trace import Expression, Graph, Number, Symbol
 from .body import GROUND
 from .deformation import DeformedPlace, deformed, place_of
 from .pose import Pose, unchecked_rotation, vector3
+from .references import readings
 
 if TYPE_CHECKING:
     from .joints import Joint
@@ -331,16 +332,14 @@ class Motion:
     def _joint(self, name: str) -> Any:
         """A joint, or one coordinate of it by the name "joint.coordinate"."""
         number = self.structure.joint_number
-        if name in number:
-            placed = self.structure.placed[number[name]]
-            form = placed.type.driven_form
-            return placed if form is None or not form.v_names() else ReleasedJoint(placed, form)
-        for dot_at in (k for k, letter in enumerate(name) if letter == "."):
-            whole, coordinate = name[:dot_at], name[dot_at + 1 :]
-            joint = self.structure.placed[number[whole]] if whole in number else None
-            if joint is not None and coordinate in joint.q_names and coordinate in joint.v_names:
+        for whole, coordinate in readings(name, number):
+            joint = self.structure.placed[number[whole]]
+            if not coordinate:
+                form = joint.type.driven_form
+                return joint if form is None or not form.v_names() else ReleasedJoint(joint, form)
+            if coordinate in joint.q_names and coordinate in joint.v_names:
                 return OneCoordinate(joint, coordinate)
-            if joint is not None and coordinate in (laws := joint.type.laws(f"joint {whole!r}")):
+            if coordinate in (laws := joint.type.laws(f"joint {whole!r}")):
                 return DrivenCoordinate(joint, coordinate, laws[coordinate])
         raise ModelError(f"no joint {name!r} in the tree; {self.structure.where_is(name)}")
 

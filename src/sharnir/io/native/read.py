@@ -15,6 +15,7 @@ from ...model.import_report import ImportReport
 from ...model.joints import Compound, Joint
 from ...model.model import Model
 from ...model.placed_joint import PlacedJoint
+from ...model.references import is_part
 from ...model.references import place as place_on
 from ...model.settings import SimulationSettings
 from ...model.values import HERE, Fault, Name
@@ -236,8 +237,7 @@ def _check_signals(model: Model, signals: set[tuple[str, ...]]) -> None:
 
 def _is_part(name: str, joints: Mapping[str, PlacedJoint], names: str) -> bool:
     """Whether it is one coordinate (or speed) of a joint: joint.coordinate."""
-    ends = [k for k, letter in enumerate(name) if letter == "." and name[:k] in joints]
-    return any(name[k + 1 :] in getattr(joints[name[:k]], names) for k in ends)
+    return is_part(name, joints, lambda owner: getattr(joints[owner], names))
 
 
 def check_settings(model: Model, settings: SimulationSettings) -> None:
