@@ -13,7 +13,7 @@ from ...model.model import Model
 from ...model.placed_joint import PlacedJoint
 from ...model.references import is_name_in, names_of_parts, readings
 from .cut_joints import measured, pose_values
-from .derived import Derived
+from .derived import Derived, at_states
 
 COORDINATE, SPEED, ACCELERATION = 0, 1, 2
 """Orders of derivatives: a coordinate, its first, its second."""
@@ -121,7 +121,7 @@ def _values(r: Derived, joint: PlacedJoint, order: int) -> np.ndarray:
 
 def _computed(r: Derived, joint: PlacedJoint, order: int, cut: bool) -> np.ndarray:
     if joint.follows is not None:
-        ratio, offset = r._number(joint.follows.ratio), r._number(joint.follows.offset)
+        ratio, offset = at_states(r, joint.follows.ratio), at_states(r, joint.follows.offset)
         led = ratio[..., None] * _values(r, find_joint(r.model, joint.follows.leader), order)
         return led + offset[..., None] if order == COORDINATE else led
     runs = joint.type.segments(_label(joint))
