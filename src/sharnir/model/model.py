@@ -31,7 +31,7 @@ from .mobility import counted_bodies, degrees_of_freedom
 from .parameter_checks import check_values
 from .parameter_paths import make_parameter
 from .parameters import ParameterView, check_known, check_parameter, merged_values, parameter_value
-from .parts import Parts
+from .parts import ModelParts
 from .placed_joint import PlacedJoint, new_placed_joint
 from .pose import Pose, vector3
 from .references import check_joints, is_name_in, name_taken, pair, place, pose
@@ -75,7 +75,7 @@ class Model:
         numbering: str = "depth-first",
     ) -> None:
         self.name = name
-        self.parts = Parts()
+        self.parts = ModelParts()
         self._frozen_by = ""
         self._last_type: Joint | None = None
         self._tree: topology.SpanningTree | None = None

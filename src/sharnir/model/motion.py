@@ -12,6 +12,7 @@ from .body import GROUND
 from .deformation import DeformedPlace, deformed, place_of
 from .pose import Pose, unchecked_rotation, vector3
 from .references import readings
+from .values import coordinate_limits
 
 if TYPE_CHECKING:
     from .joints import Joint
@@ -59,7 +60,7 @@ class OneCoordinate:
     @property
     def limits(self) -> Any:
         pairs = self.joint.type.limits
-        return None if pairs is None else pairs[self.k] if hasattr(pairs[0], "__len__") else pairs
+        return None if pairs is None else coordinate_limits(pairs, self.k)
 
     def per_speed(self, what: str, n: int, label: str) -> Sequence[float]:
         return [self.joint.type.per_speed(what, self.joint.nv, label)[self.a]]

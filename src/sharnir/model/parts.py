@@ -18,7 +18,7 @@ from .references import check_place, is_name_in
 
 
 @dataclass
-class Parts:
+class ModelParts:
     """What `Model` has been given; the model's tree, arrays and numbering follow from it."""
 
     bodies: list[Body] = field(default_factory=list)
@@ -41,10 +41,10 @@ class Parts:
     constants: frozenset[str] = frozenset()
     """Parameters that only functions of the model read still, other numbers having been put in their place."""
 
-    def copy(self) -> Parts:
+    def copy(self) -> ModelParts:
         """The same parts in containers of its own; copies share the graph of parameters."""
         own = {f.name: getattr(self, f.name) for f in fields(self)}
-        return Parts(**{name: x if name == "parameter_graph" else copy(x) for name, x in own.items()})
+        return ModelParts(**{name: x if name == "parameter_graph" else copy(x) for name, x in own.items()})
 
     def check_body(self, name: str, label: str) -> None:
         """Refuse a name that is neither a body nor the ground."""

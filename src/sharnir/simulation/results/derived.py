@@ -130,7 +130,7 @@ class Derived:
         if is_flexible:
             moved = self._moved_places(i, position)
             position, rotation = moved.position, moved.rotation @ rotation
-        return R @ rotation, r + (R @ position[..., None])[..., 0]
+        return R @ rotation, r + turned(R, position)
 
     def body_frame(self, body: str) -> tuple[np.ndarray, np.ndarray]:
         """Rotation and position of the frame of a body, "ground" too: actions on bodies are given in it. It differs from
@@ -259,6 +259,12 @@ def shaped(r: Derived, x: np.ndarray) -> np.ndarray:
 def at_states(r: Derived, x: Any) -> np.ndarray:
     """A number of the model at every state: it may depend on parameters."""
     return np.broadcast_to(np.asarray(at_values(x, r.named_parameters), dtype=float), r.shape)
+
+
+def turned(R: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Vectors (…, 3) turned by rotations (…, 3, 3)."""
+    found: np.ndarray = (R @ x[..., None])[..., 0]
+    return found
 
 
 def _named(r: Derived, actions: Actions) -> Actions:

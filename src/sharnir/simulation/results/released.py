@@ -13,7 +13,7 @@ from ...equations.rows.constraint_table import table_of
 from ...model.constraints.closing import ClosingJoint
 from ...model.model import Model
 from ...model.placed_joint import PlacedJoint
-from .derived import Derived, at_states, rows_of, shaped
+from .derived import Derived, at_states, rows_of, shaped, turned
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, values_of
 
 Forces = dict[str, np.ndarray]
@@ -135,8 +135,8 @@ def wrench_of(r: Derived, joint: PlacedJoint, columns: np.ndarray, force: np.nda
     allows, taken at the joint. A hinge's is a moment about its axis."""
     moved = r.model.bodies[r.model.joint_index(joint.name)].name
     (R, origin), (_, point) = r.body_frame(moved), r.place((joint.child, joint.child_at))
-    arm = (R.swapaxes(-1, -2) @ (point - origin)[..., None])[..., 0]
+    arm = turned(R.swapaxes(-1, -2), point - origin)
     A = columns + np.concatenate([np.cross(columns[..., 3:], arm[..., None, :]), np.zeros_like(columns[..., 3:])], axis=-1)
-    w = (np.linalg.pinv(A) @ force[..., None])[..., 0]
+    w = turned(np.linalg.pinv(A), force)
     sign = 1.0 if moved == joint.child else -1.0
-    return Wrench(sign * (R @ w[..., :3, None])[..., 0], sign * (R @ w[..., 3:, None])[..., 0], point)
+    return Wrench(sign * turned(R, w[..., :3]), sign * turned(R, w[..., 3:]), point)
