@@ -261,7 +261,7 @@ class Case:
             )
         elif not self.name.startswith("Model."):
             return
-        if len(m._bodies) <= 10:
+        if len(m.parts.bodies) <= 10:
             yield from self._uses_of_a_model(m)
 
     def _uses_of_a_model(self, m: sh.Model) -> Iterator[Callable[[], Any]]:

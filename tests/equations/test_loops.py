@@ -115,7 +115,7 @@ def random_graph(seed):
         tree.add_joint(f"j{i}", kinds[rng.integers(len(kinds))], *ends, at=random_pose(rng), child_at=random_pose(rng))
     graph = tree.copy()
     for k in range(int(rng.integers(1, 5))):
-        j = tree._joints[rng.integers(n)]
+        j = tree.parts.joints[rng.integers(n)]
         choices = CONTAINING[j.type.type_name]
         beside = choices[rng.integers(len(choices))](j.type)
         graph.add_joint(f"c{k}", beside, j.parent, j.child, at=j.at, child_at=j.child_at, cut=True)
@@ -144,9 +144,9 @@ def test_the_motion_of_such_a_graph_is_that_of_the_tree():
 # --- cutting and splitting ------------------------------------------------------------------------------------------------------
 def four_bar_cut_at(joint):
     m = S.four_bar(0.5, 1.3, 0.9, 1.1)
-    for k, placed_joint in enumerate(m._joints):
+    for k, placed_joint in enumerate(m.parts.joints):
         if placed_joint.name == joint:
-            object.__setattr__(m._joints[k], "cut", True)
+            object.__setattr__(m.parts.joints[k], "cut", True)
     return m
 
 
@@ -300,7 +300,7 @@ def test_what_is_true_of_the_tree_alone_is_not_passed_off_for_the_whole():
         d.count()
     free = model.copy()
     closing = {j.name for j in model.closing_joints}
-    free._joints = [j for j in free._joints if j.name not in closing]
+    free.parts.joints = [j for j in free.parts.joints if j.name not in closing]
     assert d.count(compiled=True).total > sh.Dynamics(free, d.method).count(compiled=True).total
 
 

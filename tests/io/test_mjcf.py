@@ -65,7 +65,7 @@ def test_the_model_that_mujoco_ships_is_the_same_without_contacts_and_tendons():
 def without_loops(model: sh.Model) -> sh.Model:
     """The tree alone: what MuJoCo works out before its soft constraints act."""
     out = model.copy()
-    out._joints = [j for j in out._joints if not j.cut]
+    out.parts.joints = [j for j in out.parts.joints if not j.cut]
     return out
 
 

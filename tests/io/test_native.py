@@ -43,7 +43,7 @@ def test_a_joint_comes_back_to_the_last_bit(name):
     model = alone(WRITABLE_JOINTS[name], at=pose, child_at=sh.Pose((1 / 3, 0.0, 0.0)))
     found = again(model)
     assert_same(model, found)
-    one, two = model._joints[0].type, found._joints[0].type
+    one, two = model.parts.joints[0].type, found.parts.joints[0].type
     for option in ("limits", "damping", "friction", "stiffness", "rest", "armature", "effort", "velocity"):
         a, b = getattr(one, option), getattr(two, option)
         assert (a is None) == (b is None)
@@ -94,7 +94,7 @@ def test_any_name_comes_back(name, value):
     m.add_joint(name, sh.Revolute(), "ground", f"b{name}")
     m.add_parameter(name, value)
     found = again(m)
-    assert (found.name, found._joints[0].name, repr(found.parameters)) == (name, name, repr(m.parameters))
+    assert (found.name, found.parts.joints[0].name, repr(found.parameters)) == (name, name, repr(m.parameters))
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_everything_else_comes_back():
     found = again(m)
     assert_same(m, found)
     assert found.simulation == m.simulation
-    assert found._joints[4].at is found.frames["hub"][1]
+    assert found.parts.joints[4].at is found.frames["hub"][1]
     assert found.simulation.arguments(duration=3.0)["duration"] == 3.0 and found.simulation.arguments()["output"] is None
 
 
@@ -168,8 +168,8 @@ def test_what_mujoco_says_comes_back_to_the_last_bit(text, tmp_path):
 
 def test_passive_and_floating(tmp_path):
     (tmp_path / "m.yml").write_text(sh.dumps(mechanism_in_words()), encoding="utf-8")
-    assert sh.load(tmp_path / "m.yml", passive=False)._joints[0].type.damping == 0.0
-    assert sh.load(tmp_path / "m.yml")._joints[0].type.damping == 0.3
+    assert sh.load(tmp_path / "m.yml", passive=False).parts.joints[0].type.damping == 0.0
+    assert sh.load(tmp_path / "m.yml").parts.joints[0].type.damping == 0.3
     with pytest.raises(sh.FormatError, match="write `floating"):
         sh.load(tmp_path / "m.yml", floating=True)
     m = sh.loads("bodies: {a: {mass: 1}}\nfloating: [a]\n")

@@ -57,7 +57,7 @@ def again(model: sh.Model) -> sh.Model:
 def test_a_flexible_body_comes_back_to_the_last_bit(name):
     model = arm(FLEXIBLE[name])
     found = again(model)
-    assert found._bodies[1].flexible == FLEXIBLE[name]
+    assert found.parts.bodies[1].flexible == FLEXIBLE[name]
     assert_same(model, found)
     assert found.simulation == model.simulation and fits(Document(sh.dumps(model), "f").data, SCHEMA)
 
@@ -90,7 +90,7 @@ def test_an_archive_is_read_beside_the_file_with_damping_in_its_place(tmp_path):
     path = tmp_path / "m.yaml"
     path.write_text(ARCHIVE.replace("FILE", "arm.npz, damping: [0.1, 0.2]"))
     found = sh.load(path)
-    assert found._bodies[0].flexible.damping == (0.1, 0.2) and fits(Document(path.read_text(), "f").data, SCHEMA)
+    assert found.parts.bodies[0].flexible.damping == (0.1, 0.2) and fits(Document(path.read_text(), "f").data, SCHEMA)
     path.write_text(ARCHIVE.replace("FILE", "arm.npz"))
     found = sh.load(path)
     q, v = found.random_q(0), np.ones(found.nv)
@@ -297,7 +297,7 @@ def test_commands_show_it_in_words_and_move_it(command, tmp_path):
     path.write_text(GOOD)
     code, out, err = command("inspect", path)
     assert code == 0 and not err and "elastic" not in out and "no mass" not in out
-    held = sh.loads(GOOD)._bodies[0].flexible.frequencies / (2 * np.pi)
+    held = sh.loads(GOOD).parts.bodies[0].flexible.frequencies / (2 * np.pi)
     first = ", ".join(f"{x:.4g}" for x in sorted(held))
     modes = "flexible: beam of 1 m, section tube; 3 modes (bend_y1, bend_z1, bend_z2)"
     assert f"{modes}; {first} Hz where it is held at its root" in out
@@ -309,7 +309,7 @@ def test_commands_show_it_in_words_and_move_it(command, tmp_path):
     assert shown["held_frequencies"] == pytest.approx(sorted(held), rel=1e-9)
     code, out, _ = command("run", path, "-o", tmp_path / "arm.nc")
     assert code == 0 and "2 bodies (1 flexible)" in out and "arm elastic.bend_z1" in out
-    assert sh.Result.load(tmp_path / "arm.nc").model._bodies[0].flexible == sh.loads(GOOD)._bodies[0].flexible
+    assert sh.Result.load(tmp_path / "arm.nc").model.parts.bodies[0].flexible == sh.loads(GOOD).parts.bodies[0].flexible
     hold = ("--hold", "shoulder=0", "--hold", "wrist=0")
     code, out, _ = command("equilibrium", path, *hold, "--json")
     assert code == 0 and json.loads(out)["q"]["arm elastic.bend_z1"] < 0.0

@@ -71,7 +71,7 @@ def test_one_regressor_serves_all_values_of_the_parameters(case):
 def test_only_forces_that_were_added_are_left_out():
     model = with_random_numbers(gripper(), 5)
     for force in list(model.forces):
-        del model._forces[force]
+        del model.parts.forces[force]
     for joint in "ac":
         model.add_force(sh.JointFriction(joint))
     model.add_force(sh.Motor("c", torque=lambda t, x, v: 3.0 * x + v))

@@ -157,7 +157,7 @@ def test_a_cut_joint_whose_coordinate_is_needed_is_refused(change, what):
 
 def test_damping_keeps_a_joint_in_the_tree():
     m, damped = sh.samples.four_bar(), sh.Revolute("z", damping=0.1)
-    m._joints[-1] = replace(m._joints[-1], type=damped, motions=damped.built("D"))
+    m.parts.joints[-1] = replace(m.parts.joints[-1], type=damped, motions=damped.built("D"))
     assert [j.name for j in m.closing_joints] == ["B"]
     marked = beside_itself(sh.Revolute("z"), closing=sh.Revolute("z", damping=0.1))
     with pytest.raises(sh.ModelError, match="its own damping, stiffness or armature needs its coordinate"):

@@ -86,7 +86,7 @@ def test_the_power_of_all_forces_is_the_rate_of_energy():
         total = derivative(lambda x: np.sum(d.energy(*moved(x)[:2])), 1e-3)  # noqa: B023
         taken = sum(
             float(s.v[model.v_slice(row)] @ damping @ s.v[model.v_slice(row)])
-            for row, damping in ((model._deformations[model.bodies[k.body - 1].name], k.shapes.damping)
+            for row, damping in ((model.parts.deformations[model.bodies[k.body - 1].name], k.shapes.damping)
                                  for k in model.structure.deformations.values())
         )  # fmt: skip
         scale = np.abs(s.tau * s.v).sum() + taken
@@ -131,7 +131,7 @@ def test_closed_loops_agree_with_the_extended_system(seed):
     """Cut joints between places of flexible bodies, in positions that need not be closed: rows count, not gaps."""
     rng = np.random.default_rng((seed, 11))
     model = flexible_tree(seed, n=5, special=False)
-    solid = [x for x in model._bodies if x.mass]
+    solid = [x for x in model.parts.bodies if x.mass]
     for k in range(2):
         a, b = (solid[i] for i in rng.choice(len(solid), 2, replace=False))
         ends = [sh.Pose(place_on(x.flexible, rng).position) for x in (a, b)]

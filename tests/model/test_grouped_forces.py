@@ -67,7 +67,7 @@ def crowd(seed=0, n=24, rounds=5):
     for _ in range(rounds):
         for force in some_forces(rng, bodies, [f"to more{k}" for k in range(n)], axes):
             m.add_force(force)
-    for joint in [joint for joint in m._joints if joint.name.startswith("joint") and joint.nv]:
+    for joint in [joint for joint in m.parts.joints if joint.name.startswith("joint") and joint.nv]:
         if not {"qw", "x"} <= set(joint.q_names):
             m.add_force(sh.JointSpring(joint.name, stiffness=1.5, damping=0.3))
         m.add_force(lambda on, name=joint.name: on.push("ground") or 0.5 * sum(x * x for x in np.atleast_1d(on.q(name))))

@@ -106,7 +106,7 @@ def of_many_kinds(seed: int) -> sh.Model:
         ends = (carrier, f"b{i}") if rng.random() < 0.6 else (f"b{i}", carrier)
         at, child_at = (POSES[k] for k in rng.integers(len(POSES), size=2))
         m.add_joint(f"j{i}", kinds[rng.integers(len(kinds))], *ends, at, child_at)
-    single = [j.name for j in m._joints if j.type in kinds[2:4]]
+    single = [j.name for j in m.parts.joints if j.type in kinds[2:4]]
     for follower, leader in zip(single[::2], single[1::2], strict=False):
         m.couple(follower, leader, *rng.normal(size=2))
     return m

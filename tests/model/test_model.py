@@ -235,7 +235,7 @@ def test_a_copy_shares_nothing_that_can_change(how):
     assert str(other.import_report) == str(m.import_report) and other.import_report.strict
     changes = [
         lambda: setattr(other.forces["spring"], "stiffness", 99.0),
-        lambda: other._constraints["gear"].ratios.__setitem__("A", 5.0),
+        lambda: other.parts.constraints["gear"].ratios.__setitem__("A", 5.0),
         lambda: setattr(other.joints[0].type, "damping", 7.0),
         lambda: setattr(first_part(other), "damping", 8.0),
     ]

@@ -347,7 +347,7 @@ def test_parameters_belong_to_one_model():
     with pytest.raises(sh.ModelError, match="'L' is a parameter of another model"):
         _ = bare.nq
     with pytest.raises(sh.TraceError, match="two different models"):
-        L + other._parameter_graph.parameter("k", 1.0)
+        L + other.parts.parameter_graph.parameter("k", 1.0)
 
 
 def test_what_cannot_depend_on_a_parameter_says_so():

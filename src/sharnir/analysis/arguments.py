@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..errors import NOT_A_NUMBER, ModelError, StateError, brief
+from ..model.coordinates import entries
 from ..model.model import Model
 from ..model.references import is_name_in, listed_names
 from ..model.states import check_array, check_finite
@@ -41,16 +42,16 @@ def whole(x: object, what: str) -> int:
 def speeds_of(model: Model, names: Sequence[str], what: str) -> np.ndarray:
     """(nv,): which speeds belong to the named joints (of a follower: its leader's), or to one coordinate of a joint
     (joint.coordinate)."""
-    out, coordinates = np.zeros(model.nv, dtype=bool), set(model.q_names)
-    own = {name: k for k, name in enumerate(model.v_names) if name in coordinates}
+    s, out = model.structure, np.zeros(model.nv, dtype=bool)
     joints = {j.name: j.follows.leader if j.follows else j.name for j in model.joints}
     for name in listed_names(names, what, StateError):
         if is_name_in(joints, name):
             out[model.v_slice(joints[name])] = True
-        elif is_name_in(own, name):
-            out[own[name]] = True
+        elif (where := entries(s, name, "v")) is not None and entries(s, name, "q") is not None:
+            out[where] = True
         else:
-            every = [*joints, *(x for x in own if x not in joints)]
+            coordinates = set(model.q_names)
+            every = [*joints, *(x for x in model.v_names if x in coordinates and x not in joints)]
             raise ModelError(f"{what}: no joint {brief(name)}; {model.structure.where_is(name, every)}")
     return out
 

@@ -13,6 +13,7 @@ from ..model.body import Body
 from ..model.copying import MassValues, revalued
 from ..model.forces import JointFriction
 from ..model.model import Model
+from ..model.references import names_of_parts
 from ..reporting.formats import figures, plural
 from ..reporting.table import Table
 from ..solvers.regressor import OF_A_BODY, OF_AN_AXIS
@@ -129,7 +130,7 @@ def _revalued(model: Model, parameters: dict[str, float], free: set[str], physic
     silent: list[str] = []
     for joint in model.joints:
         parts = joint.type.v_names()
-        axes = [joint.name] if len(parts) == 1 else [f"{joint.name}.{part}" for part in parts]
+        axes = names_of_parts(joint.name, parts)
         options: dict[str, list[float]] = {}
         for option in OF_AN_AXIS:
             values = list(joint.type.per_speed(option, len(parts), f"joint {joint.name!r}"))

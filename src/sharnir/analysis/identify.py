@@ -17,7 +17,7 @@ from ..types import FloatArray, State, real_array, truth
 from .base_parameters import BaseParameters, base_parameters, dynamics_of, matching
 from .identification import Identification, deviations_of
 from .measurements import Measurements, Reduced, measurements, reduced
-from .physical import Limits, body_units, metric, thickened, within_limits
+from .physical import PhysicalLimits, body_units, metric, thickened, within_limits
 
 SEEN = 1e-10
 """Directions of the parameters whose effect on joint forces is below this share of the largest are not determined."""
@@ -85,7 +85,9 @@ class _Problem:
             which = np.array([c for c in range(n) if n * i + c in place], dtype=int)
             if which.size:
                 parts.append((i, own[n * i : n * i + n], which, np.array([place[n * i + c] for c in which])))
-        self.limits = Limits([part[1:] for part in parts], np.array([at for k, at in place.items() if k >= n * nb], dtype=int))
+        self.limits = PhysicalLimits(
+            [part[1:] for part in parts], np.array([at for k, at in place.items() if k >= n * nb], dtype=int)
+        )
         masses = own[: n * nb : n]
         mass = float(masses.mean()) or 1.0
         radius = own[: n * nb].reshape(nb, n)[:, 4:7].sum(axis=1) / np.maximum(masses, 1e-3 * mass)

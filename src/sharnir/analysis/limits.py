@@ -10,6 +10,7 @@ import numpy as np
 
 from ..model.model import Model
 from ..model.placed_joint import PlacedJoint
+from ..model.values import coordinate_limits
 
 ON_LIMIT = 1e-9
 """A coordinate this close to a limit stands on it, relative to the limit where that is large."""
@@ -81,7 +82,7 @@ def _pairs(model: Model, joint: PlacedJoint) -> Iterator[tuple[int, float, float
 
 
 def _ends(given: Any, k: int) -> tuple[float, float]:
-    low, high = given[k] if hasattr(given[0], "__len__") else given
+    low, high = coordinate_limits(given, k)
     return -np.inf if low is None else float(low), np.inf if high is None else float(high)
 
 

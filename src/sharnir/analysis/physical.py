@@ -53,7 +53,7 @@ def pseudo_inertia(parameters: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Limits:
+class PhysicalLimits:
     """Which of the free parameters belong to one body (all ten of it named, fixed ones too), and which must be positive."""
 
     bodies: list[tuple[FloatArray, np.ndarray, np.ndarray]]
@@ -74,7 +74,7 @@ class Limits:
         return min(least, default=0.0) >= -SLACK and bool((x[self.coefficients] >= -SLACK * scale[self.coefficients]).all())
 
 
-def body_units(limits: Limits, mass: float, length: float) -> list[FloatArray]:
+def body_units(limits: PhysicalLimits, mass: float, length: float) -> list[FloatArray]:
     """For every body (4,): what its pseudo-inertia is measured in, √m·(radius, radius, radius, 1)."""
     out = []
     for own, _, _ in limits.bodies:
@@ -118,7 +118,7 @@ def within_limits(
     equations: tuple[FloatArray, FloatArray],
     ties: tuple[FloatArray, FloatArray],
     start: FloatArray,
-    limits: Limits,
+    limits: PhysicalLimits,
     gap: float,
     step: Callable[[float], None],
 ) -> FloatArray:
@@ -140,7 +140,7 @@ def within_limits(
     return x
 
 
-def _centre(A: FloatArray, b: FloatArray, x: FloatArray, limits: Limits) -> FloatArray:
+def _centre(A: FloatArray, b: FloatArray, x: FloatArray, limits: PhysicalLimits) -> FloatArray:
     """Newton's method on ½|Ax − b|² − Σ ln det P − Σ ln c: each step is itself a problem of least squares.          (P9)"""
     value = _value(A, b, x, limits)
     for _ in range(STEPS):
@@ -159,7 +159,7 @@ def _centre(A: FloatArray, b: FloatArray, x: FloatArray, limits: Limits) -> Floa
     return x
 
 
-def _value(A: FloatArray, b: FloatArray, x: FloatArray, limits: Limits) -> float:
+def _value(A: FloatArray, b: FloatArray, x: FloatArray, limits: PhysicalLimits) -> float:
     coefficients = x[limits.coefficients]
     if (coefficients <= 0.0).any():
         return np.inf
@@ -173,7 +173,7 @@ def _value(A: FloatArray, b: FloatArray, x: FloatArray, limits: Limits) -> float
     return out
 
 
-def _barrier(x: FloatArray, limits: Limits) -> tuple[FloatArray, FloatArray]:
+def _barrier(x: FloatArray, limits: PhysicalLimits) -> tuple[FloatArray, FloatArray]:
     """Rows B and numbers e: the barrier's second derivative is BᵀB and its first −Bᵀe."""
     c = limits.coefficients
     rows, left = [np.zeros((len(c), len(x)))], [np.ones(len(c))]

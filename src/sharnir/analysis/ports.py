@@ -10,6 +10,7 @@ import numpy as np
 
 from ..dynamics import Dynamics
 from ..errors import MethodError, StateError, brief, choices
+from ..model.coordinates import entries
 from ..model.model import Model
 from ..model.motion import Motion
 from ..model.references import is_name_in, listed_names
@@ -71,13 +72,8 @@ def _wrench(d: Dynamics, q: np.ndarray, t: float, name: Any) -> np.ndarray:
 
 def _speeds(model: Model, name: Any) -> list[tuple[str, int]]:
     """Names and indices of the speeds of a joint, or of one of them; none where it is neither."""
-    names = model.v_names
-    if is_name_in(names, name):
-        return [(name, names.index(name))]
-    if is_name_in(model.structure.joint_number, name):
-        where = model.v_slice(name)
-        return [(names[k], k) for k in range(where.start, where.stop)]
-    return []
+    names, where = model.v_names, entries(model.structure, name, "v")
+    return [] if where is None else [(names[k], k) for k in range(where.start, where.stop)]
 
 
 # --- outputs ----------------------------------------------------------------------------------------------------------------

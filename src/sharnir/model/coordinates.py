@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
@@ -12,17 +12,30 @@ from ..reporting.formats import plural
 from ..types import FloatArray, State, real_array
 from .joints import Joint
 from .placed_joint import PlacedJoint, by_type
+from .references import names_of_parts, readings
+
+if TYPE_CHECKING:
+    from .structure import Structure
 
 T = TypeVar("T")
 
 
 def full_names(joints: Sequence[PlacedJoint], parts_of: Callable[[Joint], tuple[str, ...]]) -> list[str]:
     """A name for every entry of q or v: the joint's, followed by `.part` where it has several."""
-    return [
-        full
-        for joint, parts in _independent(joints, parts_of)
-        for full in ([joint.name] if len(parts) == 1 else [f"{joint.name}.{part}" for part in parts])
-    ]
+    return [full for joint, parts in _independent(joints, parts_of) for full in names_of_parts(joint.name, parts)]
+
+
+def entries(s: Structure, name: object, of: Literal["q", "v"]) -> slice | None:
+    """The entries of q or v of a joint, or the one called "joint.part"; None where nothing has that name."""
+    for owner, part in readings(name, s.joint_number):
+        i = s.joint_number[owner]
+        where, parts = (s.q_slice(i + 1), s.placed[i].q_names) if of == "q" else (s.v_slice(i + 1), s.placed[i].v_names)
+        if not part:
+            return where
+        if len(parts) > 1 and part in parts:
+            k = where.start + parts.index(part)
+            return slice(k, k + 1)
+    return None
 
 
 def neutral(joints: Sequence[PlacedJoint]) -> FloatArray:

@@ -33,12 +33,11 @@ CONTAINERS = (dict, list, set, tuple, np.ndarray)
 def copied_model(model: Model) -> Model:
     out = object.__new__(type(model))
     out.__setstate__(model.__getstate__())
-    own = ("_bodies", "_body_names", "_deformations", "_joint_names", "_joined", "_frames", "_parameters", "_states")
-    for name in (*own, "_state_values", "visuals", "fixed_joints"):
-        setattr(out, name, getattr(model, name).copy())
-    out._joints = copied_joints(model._joints)
-    out._forces = {name: copied_part(force) for name, force in model._forces.items()}
-    out._constraints = {name: copied_part(constraint) for name, constraint in model._constraints.items()}
+    out.parts = model.parts.copy()
+    out.parts.joints = copied_joints(model.parts.joints)
+    out.parts.forces = {name: copied_part(force) for name, force in model.parts.forces.items()}
+    out.parts.constraints = {name: copied_part(constraint) for name, constraint in model.parts.constraints.items()}
+    out.visuals, out.fixed_joints = model.visuals.copy(), model.fixed_joints.copy()
     out.keyframes = {name: q.copy() for name, q in model.keyframes.items()}
     out.mesh_folders = None if model.mesh_folders is None else [*model.mesh_folders]
     out.simulation = deepcopy(model.simulation)
@@ -49,11 +48,11 @@ def copied_model(model: Model) -> Model:
 def with_flexible(model: Model, bodies: Mapping[str, Flexible]) -> Model:
     """A copy in which these flexible bodies deform by other shapes."""
     out = copied_model(model)
-    out._bodies = [replace(body, flexible=bodies.get(body.name, body.flexible)) for body in out._bodies]
-    for k, joint in enumerate(out._joints):
+    out.parts.bodies = [replace(body, flexible=bodies.get(body.name, body.flexible)) for body in out.parts.bodies]
+    for k, joint in enumerate(out.parts.joints):
         if joint.parent in bodies and isinstance(joint.type, Elastic):
             kind = Elastic(bodies[joint.parent])
-            out._joints[k] = replace(joint, type=kind, motions=kind.motions(joint.name))
+            out.parts.joints[k] = replace(joint, type=kind, motions=kind.motions(joint.name))
     return out
 
 
@@ -65,13 +64,13 @@ def revalued(
 ) -> Model:
     """A copy with other numbers. `bodies` by name; `joints`: {joint: {option: a number for each of its speeds}}."""
     out = model.without_parameters() if model.parameters else model.copy()
-    for k, body in enumerate(out._bodies):
+    for k, body in enumerate(out.parts.bodies):
         if body.name in bodies:
             mass, com, inertia = bodies[body.name]
-            out._bodies[k] = make_body(body.name, mass, list(com), list(inertia), None, None, check_inertia)
-    for k, placed in enumerate(out._joints):
+            out.parts.bodies[k] = make_body(body.name, mass, list(com), list(inertia), None, None, check_inertia)
+    for k, placed in enumerate(out.parts.joints):
         if placed.name in joints:
-            out._joints[k] = replace(placed, type=_with_options(placed.type, joints[placed.name]))
+            out.parts.joints[k] = replace(placed, type=_with_options(placed.type, joints[placed.name]))
     return out
 
 

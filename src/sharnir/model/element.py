@@ -6,7 +6,7 @@ follow from the description.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from functools import cache, wraps
 from typing import Any, ClassVar, TypeVar, dataclass_transform
@@ -153,10 +153,18 @@ def _checks(cls: Any) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
     return tuple((one.name, one.kind.check, one.default) for one in described(cls))
 
 
-def named(element: Element, of: str) -> tuple[str, ...]:
-    """The bodies or joints that an element names in its fields."""
-    cls: Any = type(element)
-    return tuple([getattr(element, name) for name in _naming_fields(cls, of)])
+class Referring(Element):
+    """An element that refers to bodies and joints: to those that its fields name."""
+
+    def bodies(self) -> Sequence[str]:
+        return self._named("body")
+
+    def joints(self) -> Sequence[str]:
+        return self._named("joint")
+
+    def _named(self, of: str) -> tuple[str, ...]:
+        cls: Any = type(self)
+        return tuple([getattr(self, name) for name in _naming_fields(cls, of)])
 
 
 @cache

@@ -16,7 +16,7 @@ from .element import Element, element, element_field
 from .formulas import SignalFormula
 from .joints.closing_rows import Row
 from .motion import ORIGIN, Motion
-from .values import Function, Label, Name, NamedFormula, Scalar
+from .values import Function, Label, Name, NamedFormula, Scalar, coordinate_limits
 from .values import Vector as Numbers
 
 # --- gaps between bodies as functions of the motion, each with the slip of the two surfaces at the nearest points
@@ -44,7 +44,7 @@ class JointEnds(Element):
         low, high = self.low, self.high
         if low is None and high is None:
             limits = on.joint(self.joint).limits
-            low, high = (limits[0] if hasattr(limits[0], "__len__") else limits) if limits is not None else (None, None)
+            low, high = coordinate_limits(limits) if limits is not None else (None, None)
         x = on.coordinates(self.joint)[0]
         below = None if low is None or low == -float("inf") else x - low
         above = None if high is None or high == float("inf") else high - x

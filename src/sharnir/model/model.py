@@ -6,14 +6,14 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ModelError, StateError, brief, no_such
 from ..reporting.formats import plural
-from ..trace import Expression, Number, ParameterGraph, Symbol
+from ..trace import Expression, Number, Symbol
 from ..types import FilePath, FloatArray, State, Vector, random_generator, truth
 from . import coordinates, topology
 from .body import GROUND, Body, make_body, make_flexible
@@ -31,9 +31,10 @@ from .mobility import counted_bodies, degrees_of_freedom
 from .parameter_checks import check_values
 from .parameter_paths import make_parameter
 from .parameters import ParameterView, check_known, check_parameter, merged_values, parameter_value
+from .parts import ModelParts
 from .placed_joint import PlacedJoint, new_placed_joint
 from .pose import Pose, vector3
-from .references import check_joints, check_place, is_name_in, name_taken, pair, place, pose
+from .references import check_joints, is_name_in, name_taken, pair, place, pose
 from .services import service
 from .settings import SimulationSettings
 from .shapes import Shape
@@ -74,24 +75,7 @@ class Model:
         numbering: str = "depth-first",
     ) -> None:
         self.name = name
-        self._bodies: list[Body] = []
-        self._joints: list[PlacedJoint] = []
-        self._body_names: set[str] = set()
-        self._joint_names: dict[str, int] = {}
-        self._deformations: dict[str, str] = {}
-        """The body that stands for the elastic coordinates of each flexible body."""
-        self._joined: dict[tuple[str, str], str] = {}
-        """The joint between two bodies, of those that are not marked cut=True."""
-        self._frames: dict[str, tuple[str, Pose]] = {}
-        self._forces: dict[str, Force] = {}
-        self._states: dict[str, AddedState] = {}
-        self._state_values: dict[str, float] = {}
-        """Initial values of states, where they are not those that forces declare."""
-        self._parameters: dict[str, float] = {}
-        self._parameter_graph = ParameterGraph()
-        self._constants: frozenset[str] = frozenset()
-        """Parameters that only functions of the model read still, other numbers having been put in their place."""
-        self._constraints: dict[str, Constraint] = {}
+        self.parts = ModelParts()
         self._frozen_by = ""
         self._last_type: Joint | None = None
         self._tree: topology.SpanningTree | None = None
@@ -183,22 +167,22 @@ class Model:
         if name == GROUND:
             raise ModelError(f"{GROUND!r} is the base of every model; give the body another name")
         for new in (body,) if deformation is None else (body, deformation):
-            if new.name in self._body_names or new.name in self._states:
-                raise name_taken("state" if new.name in self._states else "body", new.name)
-        self._body_names.add(name)
-        self._bodies.append(body)
+            if new.name in self.parts.body_names or new.name in self.parts.states:
+                raise name_taken("state" if new.name in self.parts.states else "body", new.name)
+        self.parts.body_names.add(name)
+        self.parts.bodies.append(body)
         if deformation is not None and flexible is not None:
-            self._body_names.add(deformation.name)
-            self._bodies.append(deformation)
+            self.parts.body_names.add(deformation.name)
+            self.parts.bodies.append(deformation)
             self.add_joint(deformation.name, Elastic(flexible), name, deformation.name, cut=False)
-            self._deformations[name] = deformation.name
+            self.parts.deformations[name] = deformation.name
         return body
 
     def add_node(self, name: str, body: str, at: Pose | str | Vector) -> Body:
         """A place of a flexible body as a body of its own, without mass, that follows the deformation: contacts, tyres, visuals
         and whatever else acts on bodies can be attached to it."""
-        if body not in self._deformations:
-            raise ModelError(f"node {name!r}: {no_such('flexible body', body, self._deformations, 'flexible bodies')}")
+        if body not in self.parts.deformations:
+            raise ModelError(f"node {name!r}: {no_such('flexible body', body, self.parts.deformations, 'flexible bodies')}")
         place = at if isinstance(at, (Pose, str)) else Pose(vector3(at, f"node {name!r}: at"))
         node = self.add_body(name)
         self.add_joint(name, Weld(), body, name, at=place)
@@ -208,12 +192,12 @@ class Model:
         """A named place on a body, for joints (`at="name"`) and for reading results."""
         self._changing("add the frame {!r}", name)
         check_name(name, "frame")
-        self._known_body(body, f"frame {name!r}")
-        if name in self._frames:
-            raise ModelError(f"there is a frame {name!r} already, on body {self._frames[name][0]!r}")
+        self.parts.check_body(body, f"frame {name!r}")
+        if name in self.parts.frames:
+            raise ModelError(f"there is a frame {name!r} already, on body {self.parts.frames[name][0]!r}")
         place = IDENTITY if at is None else pose(at, f"frame {name!r}")
         self._check_parameters(place, "frame {!r}", name)
-        self._frames[name] = (body, place)
+        self.parts.frames[name] = (body, place)
 
     def add_joint(
         self,
@@ -234,15 +218,15 @@ class Model:
         self._changing("add the joint {!r}", name)
         check_name(name, "joint")
         label = f"joint {name!r}"
-        if name in self._joint_names or name in self._states:
-            raise name_taken("state" if name in self._states else "joint", name)
+        if name in self.parts.joint_names or name in self.parts.states:
+            raise name_taken("state" if name in self.parts.states else "joint", name)
         if not isinstance(joint, Joint):
             raise ModelError(f"{label}: expected a joint such as sharnir.Revolute('z'), got {brief(joint)}")
         for body in (parent, child):
-            if type(body) is not str or body not in self._body_names:  # written out: models have millions of joints
-                self._known_body(body, label)
-        if self._deformations:
-            self._check_deformations(label, parent, child)
+            if type(body) is not str or body not in self.parts.body_names:  # written out: models have millions of joints
+                self.parts.check_body(body, label)
+        if self.parts.deformations:
+            self.parts.check_deformations(label, parent, child)
         if parent == child:
             raise ModelError(f"{label} joins the body {parent!r} to itself")
         here = IDENTITY if at is None else at if isinstance(at, Pose) else self._place(at, parent, label)
@@ -251,23 +235,23 @@ class Model:
         if joint is not self._last_type:  # large models have many joints of few types
             self._check_parameters(joint, "joint {!r}", name)
             self._last_type = joint
-        if self._deformations:
-            self._check_place(label, parent, here)
-            self._check_place(label, child, there)
+        if self.parts.deformations:
+            self.parts.check_place(label, parent, here)
+            self.parts.check_place(label, child, there)
         cut = cut if cut is None or type(cut) is bool else truth(cut, f"{label}: cut")
         placed = new_placed_joint(name, joint, parent, child, here, there, cut, joint.built(label), None)
-        if not cut and (other := self._joined.setdefault(pair(parent, child), name)) != name:
+        if not cut and (other := self.parts.joined.setdefault(pair(parent, child), name)) != name:
             raise ModelError(
                 f"{label}: {parent!r} and {child!r} are joined already, by {other!r}; "
                 "if a second joint is meant to close a loop between them, give it cut=True"
             )
-        self._joint_names[name] = len(self._joints)
-        self._joints.append(placed)
+        self.parts.joint_names[name] = len(self.parts.joints)
+        self.parts.joints.append(placed)
         return placed
 
     def add_floating(self, body: str) -> PlacedJoint:
         """Let a body float: a joint of six degrees of freedom to the base, named `body + " float"`."""
-        self._known_body(body, f"joint '{body} float'" if isinstance(body, str) else "add_floating")
+        self.parts.check_body(body, f"joint '{body} float'" if isinstance(body, str) else "add_floating")
         return self.add_joint(f"{body} float", Free(), GROUND, body)
 
     def couple(self, follower: str, leader: str, ratio: float = 1.0, offset: float = 0.0) -> None:
@@ -277,7 +261,7 @@ class Model:
         """
         self._changing("couple {!r} to {!r}", follower, leader)
         self._check_parameters((ratio, offset), "coupling of {!r}", follower)
-        couple(self._joints, self._joint_names, follower, leader, ratio, offset)
+        couple(self.parts.joints, self.parts.joint_names, follower, leader, ratio, offset)
 
     def split(self, joint: str) -> None:
         """Close a loop by splitting a body instead of cutting the joint: the child becomes two halves of half the mass, the
@@ -290,8 +274,8 @@ class Model:
 
         The function is called with one argument, see `sharnir.Motion`: it reads t, q, v, poses, points and pushes.
         """
-        label, added = self._added(force, name, "force", Force, UserForce, {**self._forces, **self._states})
-        self._forces[label] = added
+        label, added = self._added(force, name, "force", Force, UserForce, {**self.parts.forces, **self.parts.states})
+        self.parts.forces[label] = added
         return added
 
     def add_state(self, name: str, initial: float, rate: Callable[[Motion], Any], unit: str = "") -> None:
@@ -304,17 +288,23 @@ class Model:
         check_name(name, "state")
         if not callable(rate):
             raise ModelError(f"state {name!r}: rate is a function of sharnir.Motion that returns a number, got {brief(rate)}")
-        others: tuple[Container[str], ...] = (self._states, self._forces, self._parameters, self._joint_names, self._body_names)
+        others: tuple[Container[str], ...] = (
+            self.parts.states,
+            self.parts.forces,
+            self.parts.parameters,
+            self.parts.joint_names,
+            self.parts.body_names,
+        )
         for kind, names in zip(("state", "force", "parameter", "joint", "body"), others, strict=True):
             if name in names:  # results and plots know all of them by name
                 raise ModelError(f"state {name!r}: there is a {kind} of that name already; give the state another")
-        self._states[name] = AddedState(parameter_value(name, initial), rate, unit)
+        self.parts.states[name] = AddedState(parameter_value(name, initial), rate, unit)
 
     def add_constraint(self, constraint: Constraint | Callable[[Motion], Any], name: str | None = None) -> Constraint:
         """Constrain the motion: one of `sharnir`'s constraints (Distance, Gear, Rolling …), or a plain function of `Motion`
         that reads positions and returns the residual, a number or several."""
-        label, added = self._added(constraint, name, "constraint", Constraint, UserConstraint, self._constraints)
-        self._constraints[label] = added
+        label, added = self._added(constraint, name, "constraint", Constraint, UserConstraint, self.parts.constraints)
+        self.parts.constraints[label] = added
         return added
 
     def add_visual(
@@ -335,7 +325,7 @@ class Model:
         colour  a name such as "orange", "#ff8800", or three or four numbers from 0 to 1; by default the colours of the mesh
         role    "visual"; "collision" for a shape that is drawn only where collision shapes are asked for; or "both"
         """
-        self._known_body(body, "visual")
+        self.parts.check_body(body, "visual")
         where = None if at is None else at if isinstance(at, Pose) else self._place(at, body, f"visual on {body!r}")
         visual = make_visual(body, what, where, scale, colour=colour, name=name, role=role)
         self._check_parameters(visual, "visual on {!r}", body)
@@ -352,10 +342,10 @@ class Model:
         """
         self._changing("add the parameter {!r}", name)
         check_name(name, "parameter")
-        if name in self._parameters:
+        if name in self.parts.parameters:
             raise name_taken("parameter", name)
-        self._parameters[name] = parameter_value(name, value)
-        return self._parameter_graph.parameter(name, self._parameters[name])
+        self.parts.parameters[name] = parameter_value(name, value)
+        return self.parts.parameter_graph.parameter(name, self.parts.parameters[name])
 
     def make_parameter(self, path: str) -> Symbol:
         """Turn a number of the model into a parameter of that name: "link3.mass", "link3.com.x", "link3.inertia.xy",
@@ -367,7 +357,7 @@ class Model:
     def with_parameters(self, values: Mapping[str, float]) -> Model:
         """A copy whose parameters have these values where no others are given; the rest as they are."""
         out = self.copy()
-        out._parameters = self._possible_values(values)
+        out.parts.parameters = self._possible_values(values)
         return out
 
     def with_states(self, values: Mapping[str, float]) -> Model:
@@ -379,7 +369,7 @@ class Model:
             if not is_name_in(known, name):
                 raise ModelError(f"{no_such('state', name, known)}; add it with Model.add_state")
         out = self.copy()
-        out._state_values |= {name: parameter_value(name, x) for name, x in values.items()}
+        out.parts.state_values |= {name: parameter_value(name, x) for name, x in values.items()}
         return out
 
     def without_parameters(self, values: Mapping[str, float] | None = None) -> Model:
@@ -391,20 +381,20 @@ class Model:
         """All parameters by name, and all states after them: these values, the rest the model's own."""
         for name in values if isinstance(values, Mapping) else ():
             self.check_parameter(name)
-        return merged_values({**self._parameters, **self.states}, values)
+        return merged_values({**self.parts.parameters, **self.states}, values)
 
     @property
     def states(self) -> dict[str, float]:
         """States of forces and of `add_state`, with their initial values."""
-        if not self._bodies or not (self._states or any(map(has_states, self._forces.values()))):
+        if not self.parts.bodies or not (self.parts.states or any(map(has_states, self.parts.forces.values()))):
             return {}
         return dict(self.structure.states)
 
     def check_parameter(self, name: str) -> None:
         """Refuse a name that is no parameter (or state) of the model, and a parameter that is fixed."""
-        if not (isinstance(name, str) and name in self._parameters):
-            check_parameter(name, {**self._parameters, **self.states})
-        if name in self._constants:
+        if not (isinstance(name, str) and name in self.parts.parameters):
+            check_parameter(name, {**self.parts.parameters, **self.states})
+        if name in self.parts.constants:
             raise ModelError(
                 f"parameter {name!r} is a number in this copy, which without_parameters made: change it in the model itself"
             )
@@ -463,16 +453,16 @@ class Model:
     def tree(self) -> topology.SpanningTree:
         """The spanning tree and the joints that close loops."""
         if self._tree is None:
-            if not self._bodies:
+            if not self.parts.bodies:
                 raise ModelError(
                     f"model {self.name!r} has no bodies yet; add one with add_body, or load with floating=True a file whose "
                     "parts are all fixed to the ground"
                 )
-            names = [b.name for b in self._bodies]
-            ranks = lambda: cut_ranks(self._bodies, self._joints, self._needed_coordinates())  # noqa: E731 - where there are loops
-            number = {name: k for k, name in enumerate(names)} if self._deformations else {}
-            deformations = {number[body]: number[row] for body, row in self._deformations.items()}
-            self._tree = topology.spanning_tree(names, GROUND, self._joints, self.numbering, ranks, deformations)
+            names = [b.name for b in self.parts.bodies]
+            ranks = lambda: cut_ranks(self.parts.bodies, self.parts.joints, self._needed_coordinates())  # noqa: E731 - where there are loops
+            number = {name: k for k, name in enumerate(names)} if self.parts.deformations else {}
+            deformations = {number[body]: number[row] for body, row in self.parts.deformations.items()}
+            self._tree = topology.spanning_tree(names, GROUND, self.parts.joints, self.numbering, ranks, deformations)
         return self._tree
 
     @property
@@ -481,64 +471,66 @@ class Model:
         if self._structure is None:
             with no_collection(), _not_by_its_own_functions(self, self.name):
                 if self.tree.closing:
-                    check_cuts(self.closing_joints, self._needed_coordinates(), self._constraints)
+                    check_cuts(self.closing_joints, self._needed_coordinates(), self.parts.constraints)
                 self._structure = Structure(self)
         return self._structure
 
     @property
     def bodies(self) -> list[Body]:
         """Bodies in proper numbering: each after its carrier."""
-        return self.structure.bodies if self._bodies else []
+        return self.structure.bodies if self.parts.bodies else []
 
     @property
     def joints(self) -> list[PlacedJoint]:
         """Joints of the tree in coordinate order: joint i carries body i."""
-        return self.structure.placed if self._bodies else []
+        return self.structure.placed if self.parts.bodies else []
 
     @property
     def closing_joints(self) -> list[PlacedJoint]:
         """Joints that close loops; they have no coordinates of their own."""
-        return [self._joints[k] for k in self.tree.closing] if self._bodies else []
+        return [self.parts.joints[k] for k in self.tree.closing] if self.parts.bodies else []
 
     @property
     def cut_reasons(self) -> list[str]:
         """A sentence for each of `closing_joints`: why it is the one that is cut. `cut=` of `add_joint` chooses otherwise."""
-        return cut_reasons(self.tree, self._bodies, self._joints, self._needed_coordinates()) if self._bodies else []
+        return (
+            cut_reasons(self.tree, self.parts.bodies, self.parts.joints, self._needed_coordinates()) if self.parts.bodies else []
+        )
 
     @property
     def parents(self) -> list[int]:
         """k_i: index of the carrier of each body, −1 for the ground."""
-        return list(self.tree.carriers) if self._bodies else []
+        return list(self.tree.carriers) if self.parts.bodies else []
 
     @property
     def frames(self) -> dict[str, tuple[str, Pose]]:
         """Named places: body and pose."""
-        return dict(self._frames)
+        return dict(self.parts.frames)
 
     @property
     def forces(self) -> dict[str, Force]:
         """Forces by name."""
-        return dict(self._forces)
+        return dict(self.parts.forces)
 
     @property
     def constraints(self) -> dict[str, Constraint]:
         """Constraints beyond the joints of the tree: closing joints, then those that were added."""
         closing: dict[str, Constraint] = {j.name: ClosingJoint(j) for j in self.closing_joints}
-        return {**closing, **self._constraints}
+        return {**closing, **self.parts.constraints}
 
     @property
     def parameters(self) -> Mapping[str, float]:
         """Parameters and their values where a call gives no others. Read only: other values go into the call."""
-        return ParameterView(self._parameters)
+        return ParameterView(self.parts.parameters)
 
     # --- coordinates and states -----------------------------------------------------------------------------------------
     @property
     def nq(self) -> int:
-        return self.structure.nq if self._bodies else 0
+        return self.structure.nq if self.parts.bodies else 0
 
     @property
     def nv(self) -> int:
-        return self.structure.nv if self._bodies else 0
+        return self.structure.nv if self.parts.bodies else 0
 
     @property
     def q_names(self) -> list[str]:
@@ -569,7 +561,7 @@ class Model:
 
     def neutral(self) -> FloatArray:
         """The coordinates of the reference position."""
-        if not self._bodies:  # nothing to be frozen
+        if not self.parts.bodies:  # nothing to be frozen
             return np.zeros(0)
         return np.array(self.structure.neutral)
 
@@ -579,11 +571,11 @@ class Model:
 
     def coordinates(self, values: State) -> FloatArray:
         """q from {joint: value}, the rest neutral; "joint.coordinate" is one of several. Arrays pass through."""
-        return coordinates.filled(values, self.neutral(), lambda name: self._place_of(name, self.q_slice, "q_names"), "q")
+        return coordinates.filled(values, self.neutral(), lambda name: self._place_of(name, "q"), "q")
 
     def speeds(self, values: State) -> FloatArray:
         """v from {joint: value}, the rest zero; "joint.speed" is one of several. Arrays pass through."""
-        return coordinates.filled(values, np.zeros(self.nv), lambda name: self._place_of(name, self.v_slice, "v_names"), "v")
+        return coordinates.filled(values, np.zeros(self.nv), lambda name: self._place_of(name, "v"), "v")
 
     def assemble(
         self,
@@ -626,36 +618,19 @@ class Model:
         return found
 
     # --- inside -----------------------------------------------------------------------------------------------------------
-    def _check_deformations(self, label: str, *bodies: str) -> None:
-        for body in bodies:
-            if body in self._deformations.values():
-                whole = next(name for name, row in self._deformations.items() if row == body)
-                raise ModelError(
-                    f"{label}: {body!r} is the deformation of body {whole!r}; name {whole!r} itself, at the place meant"
-                )
-
-    def _check_place(self, label: str, body: str, at: Pose) -> None:
-        """Refuse a place of a flexible body where nothing can be attached."""
-        row = self._deformations.get(body)
-        joint = None if row is None else self._joints[self._joint_names[row]].type
-        if isinstance(joint, Elastic):
-            check_place(joint.flexible, body, at, label)
-
-    def _place_of(self, name: str, of_joint: Callable[[str], slice], names: str) -> slice:
+    def _place_of(self, name: str, of: Literal["q", "v"]) -> slice:
         """The entries of a joint, or of one of its coordinates."""
-        if not is_name_in(self.structure.joint_number, name) and isinstance(name, str) and "." in name:
-            every: list[str] = getattr(self, names)
-            if name in every:
-                return slice(every.index(name), every.index(name) + 1)
-        place = of_joint(name)
+        found = coordinates.entries(self.structure, name, of)
+        if found is not None and found.start < found.stop:
+            return found
         if follows := self.joints[self.joint_index(name)].follows:
             raise StateError(
                 f"joint {name!r} follows {follows.leader!r} and has nothing of its own: give that of {follows.leader!r}"
             )
-        return place
+        return slice(0, 0)
 
     def _needed_coordinates(self) -> dict[str, str]:
-        return needed_coordinates(self._joints, self._forces, self._constraints)
+        return needed_coordinates(self.parts.joints, self.parts.forces, self.parts.constraints)
 
     def _changing(self, what: str, *names: str | None) -> None:
         if self._frozen_by:
@@ -669,8 +644,8 @@ class Model:
     def _check_parameters(self, x: Any, label: str, name: str | None) -> None:
         """Everything in it that depends on parameters depends on those of this model. Without any, `Structure` finds others:
         large models have millions of numbers."""
-        for symbol in formulas_in(x) if self._parameters else ():
-            check_known(symbol, self._parameter_graph, self._parameters, label.format(name), self.name)
+        for symbol in formulas_in(x) if self.parts.parameters else ():
+            check_known(symbol, self.parts.parameter_graph, self.parts.parameters, label.format(name), self.name)
 
     def _possible_values(self, values: Mapping[str, float] | None) -> dict[str, float]:
         for name in values if isinstance(values, Mapping) else ():
@@ -681,7 +656,7 @@ class Model:
                 )
         found = self.parameter_values(values)
         check_values(self, np.array([list(found.values())]))
-        return {name: found[name] for name in self._parameters}
+        return {name: found[name] for name in self.parts.parameters}
 
     def _added(
         self, new: Any, name: str | None, kind: str, base: type, of_function: Callable[[Any], Any], others: Mapping[str, Any]
@@ -699,28 +674,22 @@ class Model:
         if label in others:
             raise name_taken(kind, label)
         for body in new.bodies():
-            self._known_body(body, f"{kind} {label!r}")
-        check_joints(new.joints(), self._joints, self._joint_names, f"{kind} {label!r}")
+            self.parts.check_body(body, f"{kind} {label!r}")
+        check_joints(new.joints(), self.parts.joints, self.parts.joint_names, f"{kind} {label!r}")
         return label, new
 
-    def _known_body(self, name: str, label: str) -> None:
-        if self._deformations:
-            self._check_deformations(label, name)
-        if not is_name_in(self._body_names, name) and not is_name_in((GROUND,), name):
-            raise ModelError(f"{label}: {no_such('body', name, [GROUND, *(b.name for b in self._bodies)], 'bodies')}")
-
     def _place(self, at: Pose | str, body: str, label: str) -> Pose:
-        return place(at, body, self._frames, label)
+        return place(at, body, self.parts.frames, label)
 
     def __repr__(self) -> str:
-        flexible = len(self._deformations)
-        counts = [counted_bodies(len(self._bodies), flexible), plural(len(self._joints) - flexible, "joint")]
+        flexible = len(self.parts.deformations)
+        counts = [counted_bodies(len(self.parts.bodies), flexible), plural(len(self.parts.joints) - flexible, "joint")]
         try:
             counts.append(plural(self.nv, "coordinate") if self.constraints else degrees_of_freedom(self.nv))
         except ModelError:  # it is not finished, or cannot be
             return f"<Model {self.name!r}: {', '.join(counts)}>"
         counts += [plural(len(self.closing_joints), "closed loop")] * bool(self.closing_joints)
-        counts += [plural(len(self._constraints), "constraint")] * bool(self._constraints)
+        counts += [plural(len(self.parts.constraints), "constraint")] * bool(self.parts.constraints)
         return f"<Model {self.name!r}: {', '.join(counts)}>"
 
 

@@ -11,6 +11,8 @@ from ..trace import Expression, Graph, Number, Symbol
 from .body import GROUND
 from .deformation import DeformedPlace, deformed, place_of
 from .pose import Pose, unchecked_rotation, vector3
+from .references import readings
+from .values import coordinate_limits
 
 if TYPE_CHECKING:
     from .joints import Joint
@@ -58,7 +60,7 @@ class OneCoordinate:
     @property
     def limits(self) -> Any:
         pairs = self.joint.type.limits
-        return None if pairs is None else pairs[self.k] if hasattr(pairs[0], "__len__") else pairs
+        return None if pairs is None else coordinate_limits(pairs, self.k)
 
     def per_speed(self, what: str, n: int, label: str) -> Sequence[float]:
         return [self.joint.type.per_speed(what, self.joint.nv, label)[self.a]]
@@ -331,16 +333,14 @@ class Motion:
     def _joint(self, name: str) -> Any:
         """A joint, or one coordinate of it by the name "joint.coordinate"."""
         number = self.structure.joint_number
-        if name in number:
-            placed = self.structure.placed[number[name]]
-            form = placed.type.driven_form
-            return placed if form is None or not form.v_names() else ReleasedJoint(placed, form)
-        for dot_at in (k for k, letter in enumerate(name) if letter == "."):
-            whole, coordinate = name[:dot_at], name[dot_at + 1 :]
-            joint = self.structure.placed[number[whole]] if whole in number else None
-            if joint is not None and coordinate in joint.q_names and coordinate in joint.v_names:
+        for whole, coordinate in readings(name, number):
+            joint = self.structure.placed[number[whole]]
+            if not coordinate:
+                form = joint.type.driven_form
+                return joint if form is None or not form.v_names() else ReleasedJoint(joint, form)
+            if coordinate in joint.q_names and coordinate in joint.v_names:
                 return OneCoordinate(joint, coordinate)
-            if joint is not None and coordinate in (laws := joint.type.laws(f"joint {whole!r}")):
+            if coordinate in (laws := joint.type.laws(f"joint {whole!r}")):
                 return DrivenCoordinate(joint, coordinate, laws[coordinate])
         raise ModelError(f"no joint {name!r} in the tree; {self.structure.where_is(name)}")
 

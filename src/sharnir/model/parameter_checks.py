@@ -87,7 +87,7 @@ class Checks(NamedTuple):
 
 @per_structure
 def _checks(model: Model) -> Checks:
-    of_bodies = [check for body in model._bodies for check in _of_body(body)]
+    of_bodies = [check for body in model.parts.bodies for check in _of_body(body)]
     return Checks(
         [(check, Expression(check.formulas[0].graph, (), check.formulas)) for check in of_bodies],
         [(label, part, _values_of(part), names_in(formulas_in(part))) for label, part in _elements(model)],
@@ -130,15 +130,15 @@ def _refused(
 
 def _elements(model: Model) -> Iterator[tuple[str, Any]]:
     """Elements that depend on parameters, to be built again with their values: constructors check."""
-    for joint in model._joints:
+    for joint in model.parts.joints:
         yield from _parametric(f"joint {joint.name!r}", joint.type)
         if joint.follows is not None and formulas_in(joint.follows.ratio):
             yield f"coupling of {joint.name!r}", NonZero(joint.follows.ratio)
-    for name, force in model._forces.items():
+    for name, force in model.parts.forces.items():
         yield from _parametric(f"force {name!r}", force)
-    for name, constraint in model._constraints.items():
+    for name, constraint in model.parts.constraints.items():
         yield from _parametric(f"constraint {name!r}", constraint)
-    for body in model._bodies:
+    for body in model.parts.bodies:
         yield from _parametric(f"body {body.name!r}", body.shape)
 
 

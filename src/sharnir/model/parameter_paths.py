@@ -45,14 +45,14 @@ def make_parameter(model: Model, path: str) -> Symbol:
     try:
         put(symbol)
     except Exception:
-        del model._parameters[path]  # as if nothing had been asked
+        del model.parts.parameters[path]  # as if nothing had been asked
         raise
     return symbol
 
 
 def _refuse_flexible(model: Model, path: str) -> None:
     """Shapes are computed once, when a flexible body is made."""
-    for body in model._bodies:
+    for body in model.parts.bodies:
         if body.flexible is not None and path.startswith((f"{body.name}.", f"{deformation_name(body.name)}.")):
             raise ModelError(
                 f"{path!r}: body {body.name!r} is flexible, and its numbers cannot be parameters: its modes are computed when it "
@@ -67,18 +67,18 @@ def _places(model: Model, path: str | None) -> Iterator[tuple[str, ModelNumber]]
         return path is None or path.startswith(f"{name}.")
 
     if wanted("gravity"):
-        yield from _vector("gravity", model._gravity, lambda new: setattr(model, "_gravity", new), XYZ)
-    deformations = set(model._deformations.values())
-    for k, body in enumerate(model._bodies):
+        yield from _vector("gravity", model.gravity, lambda new: setattr(model, "gravity", new), XYZ)
+    deformations = set(model.parts.deformations.values())
+    for k, body in enumerate(model.parts.bodies):
         if wanted(body.name) and body.flexible is None and body.name not in deformations:
             yield from _of_body(model, k, body)
-    for k, joint in enumerate(model._joints):
+    for k, joint in enumerate(model.parts.joints):
         if wanted(joint.name) and joint.name not in deformations:
             yield from _of_joint(model, k, joint)
-    for name, (body_name, pose) in model._frames.items():
+    for name, (body_name, pose) in model.parts.frames.items():
         if wanted(name):
-            yield from _of_pose(f"{name}.at", pose, _setter(model._frames, name, (body_name,)))
-    for group in (model._forces, model._constraints):
+            yield from _of_pose(f"{name}.at", pose, _setter(model.parts.frames, name, (body_name,)))
+    for group in (model.parts.forces, model.parts.constraints):
         for name, part in group.items():
             if wanted(name) and isinstance(part, Element):
                 yield from _of_element(name, part, _setter(group, name))
@@ -98,7 +98,7 @@ def _of_body(model: Model, k: int, body: Body) -> Iterator[tuple[str, ModelNumbe
     if body.shape is not None:
 
         def put_shaped(mass: Any, shape: Any) -> None:
-            model._bodies[k] = make_body(body.name, mass, None, None, shape, None)
+            model.parts.bodies[k] = make_body(body.name, mass, None, None, shape, None)
 
         yield f"{body.name}.mass", ModelNumber(body.mass, lambda new: put_shaped(new, body.shape))
         yield from _of_element(f"{body.name}.shape", body.shape, lambda new: put_shaped(body.mass, new))
@@ -107,7 +107,7 @@ def _of_body(model: Model, k: int, body: Body) -> Iterator[tuple[str, ModelNumbe
         path = f"{body.name}.{field}"
 
         def put(new: Any, field: str = field) -> None:
-            model._bodies[k] = replace(body, **{field: new})
+            model.parts.bodies[k] = replace(body, **{field: new})
 
         value = getattr(body, field)
         yield from _vector(path, value, put, names) if names else [(path, ModelNumber(value, put))]
@@ -119,8 +119,8 @@ def _of_joint(model: Model, k: int, joint: PlacedJoint) -> Iterator[tuple[str, M
     def changed(**changes: Any) -> None:
         for end, body in (("at", joint.parent), ("child_at", joint.child)):
             if end in changes:
-                model._check_place(f"joint {name!r}", body, changes[end])
-        model._joints[k] = replace(joint, **changes)
+                model.parts.check_place(f"joint {name!r}", body, changes[end])
+        model.parts.joints[k] = replace(joint, **changes)
 
     def put_type(new: Any) -> None:
         changed(type=new, motions=new.built(f"joint {name!r}"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -10,16 +10,38 @@ import numpy as np
 from ..errors import ModelError, SharnirError, brief, no_such
 from ..trace import has_parameters
 from .body import GROUND
-from .placed_joint import PlacedJoint
 from .pose import Pose
 
 if TYPE_CHECKING:
     from .flexible import Flexible
+    from .placed_joint import PlacedJoint
 
 
 def is_name_in(names: Container[str], name: object) -> bool:
     """Whether a name is one of these; anything but text is not (a list would not even hash)."""
     return isinstance(name, str) and name in names
+
+
+def readings(name: object, owners: Container[str]) -> Iterator[tuple[str, str]]:
+    """Every owner and part of it that a name can mean: an owner itself, with no part, then "owner.part". Names may contain dots
+    themselves: the longest owner comes first."""
+    if not isinstance(name, str):
+        return
+    if name in owners:
+        yield name, ""
+    for k in range(len(name) - 2, 0, -1):
+        if name[k] == "." and name[:k] in owners:
+            yield name[:k], name[k + 1 :]
+
+
+def is_part(name: object, owners: Container[str], parts_of: Callable[[str], Container[str]]) -> bool:
+    """Whether it is one of several parts, such as one coordinate of a joint: "joint.coordinate"."""
+    return any(part in parts_of(owner) for owner, part in readings(name, owners) if part)
+
+
+def names_of_parts(name: str, parts: Sequence[str]) -> list[str]:
+    """A name for each part: the owner's, followed by `.part` where there are several."""
+    return [name] if len(parts) == 1 else [f"{name}.{part}" for part in parts]
 
 
 def listed_names(names: object, what: str, error: type[SharnirError] = ModelError) -> list[Any]:
@@ -72,7 +94,7 @@ def pose(at: object, label: str) -> Pose:
 def check_joints(names: Sequence[str], joints: Sequence[PlacedJoint], places: Mapping[str, int], label: str) -> None:
     """Refuse names that are neither a joint nor one speed of a joint."""
     for name in names:
-        if not is_name_in(places, name) and not _is_speed(name, joints, places):
+        if not is_name_in(places, name) and not is_part(name, places, lambda owner: joints[places[owner]].type.speeds):
             raise ModelError(f"{label}: {no_such('joint', name, sorted(places))}")
 
 
@@ -96,11 +118,3 @@ def name_taken(kind: str, name: str) -> ModelError:
 def pair(parent: str, child: str) -> tuple[str, str]:
     """Two bodies, whichever is named first."""
     return (parent, child) if parent < child else (child, parent)
-
-
-def _is_speed(name: str, joints: Sequence[PlacedJoint], places: Mapping[str, int]) -> bool:
-    """Whether it is one speed of a joint: `joint.part`. Names of joints may contain dots too."""
-    if not isinstance(name, str):
-        return False
-    ends = [k for k, letter in enumerate(name) if letter == "." and name[:k] in places]
-    return any(name[k + 1 :] in joints[places[name[:k]]].type.speeds for k in ends)

@@ -36,10 +36,10 @@ class Structure:
 
     def __init__(self, model: Model) -> None:
         tree = model.tree
-        self.bodies = [model._bodies[k] for k in tree.bodies]
-        self.placed: list[PlacedJoint] = [model._joints[k] for k in tree.joints]
+        self.bodies = [model.parts.bodies[k] for k in tree.bodies]
+        self.placed: list[PlacedJoint] = [model.parts.joints[k] for k in tree.joints]
         self.nb = len(self.bodies)
-        self._cut = {model._joints[k].name for k in tree.closing}
+        self._cut = {model.parts.joints[k].name for k in tree.closing}
         self.carrier = np.concatenate([[0], np.array(tree.carriers, dtype=np.int64) + 1])
         self.parameters: dict[str, float] = dict(model.parameters)
         """Their values where a call gives no others; those of states at the end."""
@@ -83,12 +83,12 @@ class Structure:
         self.coupled = self.na > self.nv or bool(self.deformations)
         """Whether axes share speeds; the deformation of a flexible body and what hangs on it do."""
         self.tree = self._tree(gravity)
-        self._separate_parameters(model._parameter_graph)
-        forces = model.forces | model._states
+        self._separate_parameters(model.parts.parameter_graph)
+        forces = model.forces | model.parts.states
         values, self.units_of_states, self.states_of = declared_states(self, forces)
         self.first_state = len(self.parameters)
         """Index of the first state among the parameters: a state is a parameter that has a rate."""
-        self.states = {name: model._state_values.get(name, x) for name, x in values.items()}
+        self.states = {name: model.parts.state_values.get(name, x) for name, x in values.items()}
         self.state_number = {name: k for k, name in enumerate(values)}
         self.parameters |= self.states
         self.forces = ForceTable(self, forces)

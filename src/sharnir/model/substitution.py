@@ -59,7 +59,7 @@ def substituted(x: Any, values: Mapping[str, float] | None) -> Any:
 
 def numeric(model: Model, values: Mapping[str, float] | None = None) -> Model:
     """The model with numbers in place of formulas of parameters: itself where it has no parameters. The last few are kept."""
-    if not model._parameters and not model.states:
+    if not model.parts.parameters and not model.states:
         return model
     all_values = model.parameter_values(values)
     kept, key = _numeric_models(model), tuple(all_values.values())
@@ -84,9 +84,9 @@ def without_unread(model: Model) -> Model:
     names = list(s.parameters)
     read = {name for expression in (*s.drives, *(one[0] for one in s.given)) for name in expression.parameters}
     read |= {names[k - at] for group in s.forces.groups for k in group.reads.ravel().tolist() if at <= k < at + len(names)}
-    reads_more = any(callable(x) for part in model._constraints.values() for x in vars(part).values())
-    model._parameters = {name: x for name, x in model._parameters.items() if name in read or reads_more}
-    model._constants = frozenset(model._parameters)
+    reads_more = any(callable(x) for part in model.parts.constraints.values() for x in vars(part).values())
+    model.parts.parameters = {name: x for name, x in model.parts.parameters.items() if name in read or reads_more}
+    model.parts.constants = frozenset(model.parts.parameters)
     model._tree = model._structure = None
     return model
 
@@ -95,24 +95,24 @@ def with_numbers(model: Model, values: Mapping[str, float]) -> Model:
     """A copy of a model with numbers in place of all formulas of parameters. It has the parameters still, with these values, for
     functions that read them."""
     out = model.copy()
-    out._parameters = {name: values[name] for name in model._parameters}
-    out._state_values = {name: x for name, x in values.items() if name not in model._parameters}
-    out._gravity = substituted(model._gravity, values)
-    out._bodies = [
+    out.parts.parameters = {name: values[name] for name in model.parts.parameters}
+    out.parts.state_values = {name: x for name, x in values.items() if name not in model.parts.parameters}
+    out.gravity = substituted(model.gravity, values)
+    out.parts.bodies = [
         replace(body, **{name: substituted(getattr(body, name), values) for name in ("mass", "com", "inertia", "shape")})
-        for body in model._bodies
+        for body in model.parts.bodies
     ]
     out.visuals = [substituted(visual, values) for visual in model.visuals]
-    out._frames = {name: (body, substituted(pose, values)) for name, (body, pose) in model._frames.items()}
-    out._joints = []
-    for joint in model._joints:
+    out.parts.frames = {name: (body, substituted(pose, values)) for name, (body, pose) in model.parts.frames.items()}
+    out.parts.joints = []
+    for joint in model.parts.joints:
         type_ = substituted(joint.type, values)
         follows = joint.follows and replace(
             joint.follows, ratio=substituted(joint.follows.ratio, values), offset=substituted(joint.follows.offset, values)
         )
         motions = joint.motions if type_ is joint.type else type_.built(f"joint {joint.name!r}")
         at, child_at = substituted(joint.at, values), substituted(joint.child_at, values)
-        out._joints.append(replace(joint, type=type_, at=at, child_at=child_at, motions=motions, follows=follows))
-    out._forces = {name: substituted(force, values) for name, force in model._forces.items()}
-    out._constraints = {name: substituted(constraint, values) for name, constraint in model._constraints.items()}
+        out.parts.joints.append(replace(joint, type=type_, at=at, child_at=child_at, motions=motions, follows=follows))
+    out.parts.forces = {name: substituted(force, values) for name, force in model.parts.forces.items()}
+    out.parts.constraints = {name: substituted(constraint, values) for name, constraint in model.parts.constraints.items()}
     return out

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...errors import ModelError, brief, choices
 from ...kernels.joint_stage import BALL, FREE, SCREW, TURN
+from ...model.coordinates import entries
 from ...model.model import Model
 from ...model.per_structure import per_structure
 from ...model.references import is_name_in, listed_names
@@ -38,7 +39,6 @@ def held_coordinates(model: Model, names: Sequence[str], what: str = "fixed") ->
     own, speeds = own_speeds(s), np.zeros(model.nv, dtype=bool)
     rows, order, whole = list[int](), list[int](), list[int]()
     quaternions = {k + i for k in s.quaternions.tolist() for i in range(4)}
-    places: dict[str, int] | None = None
     names = listed_names(names, what)
     for name in names:
         if is_name_in(s.joint_number, name):
@@ -49,10 +49,10 @@ def held_coordinates(model: Model, names: Sequence[str], what: str = "fixed") ->
             order += [k for k in range(at.start, at.stop) if own[k] >= 0]
             whole += [k for k in range(at.start, at.stop) if own[k] < 0]
             continue
-        places = places if places is not None else {x: k for k, x in enumerate(model.q_names)}
-        if not is_name_in(places, name):
-            raise ModelError(_unknown(model, name, what, list(places)))
-        k = places[name]
+        one = entries(s, name, "q")
+        if one is None:
+            raise ModelError(_unknown(model, name, what, model.q_names))
+        k = one.start
         if k in quaternions:
             raise ModelError(f"{what}: {name!r} is part of a quaternion, which is held as a whole: name its joint")
         order.append(k)
@@ -79,9 +79,10 @@ def undeformed(model: Model, held: Held) -> Held | None:
 def held_speeds(model: Model, names: Sequence[str]) -> Held:
     """Speeds to hold, by joint, or one by one, "joint.speed"."""
     s, speeds = model.structure, np.zeros(model.nv, dtype=bool)
-    places = {} if all(is_name_in(s.joint_number, name) for name in names) else {x: k for k, x in enumerate(model.v_names)}
     for name in names:
-        speeds[model.v_slice(name) if is_name_in(s.joint_number, name) else places[name]] = True
+        where = entries(s, name, "v")
+        assert where is not None
+        speeds[where] = True
     return Held(speeds, (), ())
 
 

@@ -15,6 +15,7 @@ from ...model.import_report import ImportReport
 from ...model.joints import Compound, Joint
 from ...model.model import Model
 from ...model.placed_joint import PlacedJoint
+from ...model.references import is_part
 from ...model.references import place as place_on
 from ...model.settings import SimulationSettings
 from ...model.values import HERE, Fault, Name
@@ -132,7 +133,7 @@ def _parameters(data: Any) -> ParameterGraph:
 def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshFinder | None) -> Model:
     with at("base_motion" if entry.base_motion is not None else "name"):
         model = Model(entry.name, (0.0, 0.0, 0.0), None, entry.numbering)
-        model._parameter_graph = graph
+        model.parts.parameter_graph = graph
 
     def add(section: str, add_one: Callable[[Any, Any], Any]) -> None:
         given = getattr(entry, section) or {}
@@ -152,8 +153,8 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshF
         for end, where, body in (("at", place.at, place.parent), ("child_at", place.child_at, place.child)):
             with at(end):
                 if isinstance(where, str):
-                    where = place_on(where, body, model._frames, f"joint {name!r}")
-                model._check_place(f"joint {name!r}", body, where or HERE)
+                    where = place_on(where, body, model.parts.frames, f"joint {name!r}")
+                model.parts.check_place(f"joint {name!r}", body, where or HERE)
         joint = joint if passive else _without_resistance(joint)
         model.add_joint(name, joint, place.parent, place.child, at=place.at, child_at=place.child_at, cut=place.cut)
 
@@ -212,7 +213,7 @@ def _check_bodies(model: Model, element: Element, label: str) -> None:
             if isinstance(value, Element):
                 _check_bodies(model, value, label)
             if isinstance(one.kind, Name) and one.kind.of == "body" and value is not None:
-                model._known_body(value, label)
+                model.parts.check_body(value, label)
 
 
 def _check_formulas(model: Model, element: Element) -> None:
@@ -226,9 +227,9 @@ def _check_formulas(model: Model, element: Element) -> None:
 
 
 def _check_signals(model: Model, signals: set[tuple[str, ...]]) -> None:
-    joints, bodies = model._joint_names, {"ground", *model._body_names}
+    joints, bodies = model.parts.joint_names, {"ground", *model.parts.body_names}
     there = {"q": joints, "v": joints, "position": bodies, "velocity": bodies, "parameter": set(model.parameters)}
-    there["state"] = {name.partition(".")[0] for name in (*model._states, *model._forces)}
+    there["state"] = {name.partition(".")[0] for name in (*model.parts.states, *model.parts.forces)}
     for path in sorted(signals):
         if path[1] not in there[path[0]]:
             raise ModelError(f"signal {'.'.join(path)!r}: no {path[1]!r}; there are {known(sorted(there[path[0]]))}")
@@ -236,13 +237,12 @@ def _check_signals(model: Model, signals: set[tuple[str, ...]]) -> None:
 
 def _is_part(name: str, joints: Mapping[str, PlacedJoint], names: str) -> bool:
     """Whether it is one coordinate (or speed) of a joint: joint.coordinate."""
-    ends = [k for k, letter in enumerate(name) if letter == "." and name[:k] in joints]
-    return any(name[k + 1 :] in getattr(joints[name[:k]], names) for k in ends)
+    return is_part(name, joints, lambda owner: getattr(joints[owner], names))
 
 
 def check_settings(model: Model, settings: SimulationSettings) -> None:
     """That the names in them are names of the model; raises `Faults`."""
-    joints = {joint.name: joint for joint in model._joints}
+    joints = {joint.name: joint for joint in model.parts.joints}
     for what, names in (("q0", "q_names"), ("v0", "v_names"), ("tau", "v_names")):
         given = getattr(settings, what)
         for joint, values in given.items() if isinstance(given, dict) else ():

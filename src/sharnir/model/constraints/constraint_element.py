@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..element import Element, element, element_field, named
+from ..element import Referring, element, element_field
 from ..forces.force_element import Numbers, name_of
 from ..formulas import SignalFormula
 from ..joints.closing_rows import Row
@@ -59,7 +59,7 @@ class Constraint:
         return ()
 
 
-class ConstraintElement(Element, Constraint):
+class ConstraintElement(Referring, Constraint):
     """A constraint of the library."""
 
     symbolic: ClassVar[tuple[str, ...]] = ()
@@ -76,12 +76,6 @@ class ConstraintElement(Element, Constraint):
         out = copy(self)
         out.__dict__.update(numbers)
         return out
-
-    def bodies(self) -> Sequence[str]:
-        return named(self, "body")
-
-    def joints(self) -> Sequence[str]:
-        return named(self, "joint")
 
 
 ZERO = NamedFormula(SignalFormula, example="sharnir.SignalFormula('position.hand.z - 0.05')")

@@ -7,11 +7,11 @@ from math import pi
 
 from ...errors import ModelError
 from ...trace import Number, is_zero
-from ...trace.functions import exp, maximum, minimum, select, sin
+from ...trace.functions import exp, maximum, select, sin
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Scalar
-from .force_element import JointForce, Numbers
+from .force_element import JointForce, Numbers, limited
 from .friction import sliding_and_dip, without_friction
 
 ELASTIC = 0.7
@@ -89,4 +89,4 @@ def slipping(z: Number, v: Number, limit: Number, elastic: Number) -> Number:
     """α: 0 while bristles bend (up to `elastic`, and where they are relieved), 1 where they slip (at `limit`), smooth between."""
     bent = maximum(z, -z)
     s = (bent - 0.5 * (limit + elastic)) / (limit - elastic)
-    return select(z * v > 0.0, 0.5 + 0.5 * sin(pi * maximum(-0.5, minimum(0.5, s))), 0.0)
+    return select(z * v > 0.0, 0.5 + 0.5 * sin(pi * limited(s, 0.5)), 0.0)

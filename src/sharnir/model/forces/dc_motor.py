@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...trace import Number, is_zero
-from ...trace.functions import maximum, minimum
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import FunctionOrElement, Label, Scalar
-from .force_element import JointForce, Numbers, check_one_speed, value_of
+from .force_element import JointForce, Numbers, check_one_speed, limited, value_of
 from .pid import PID, UNITS
 
 
@@ -67,7 +66,7 @@ class DCMotor(JointForce):
         else:
             u = value_of(n.get("voltage", self.voltage), on.t, x, v)
         if n["limit"] is not None:
-            u = maximum(-n["limit"], minimum(n["limit"], u))
+            u = limited(u, n["limit"])
         emf = n["back_emf"] * n["gear"] * v
         stored: Number = 0.0
         if is_zero(n["inductance"]):

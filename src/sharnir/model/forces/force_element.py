@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ...errors import ModelError
 from ...kernels.algebra import dot
 from ...trace import Number, Symbol
-from ...trace.functions import select, sqrt
-from ..element import Element, element, element_field, named
+from ...trace.functions import maximum, minimum, select, sqrt
+from ..element import Referring, element, element_field
 from ..values import Name
 
 if TYPE_CHECKING:
@@ -89,14 +89,8 @@ class Force:
         return ()
 
 
-class ForceElement(Element, Force):
+class ForceElement(Referring, Force):
     """A force of the library. Its numbers are all fields that are numbers or tuples of them."""
-
-    def bodies(self) -> Sequence[str]:
-        return named(self, "body")
-
-    def joints(self) -> Sequence[str]:
-        return named(self, "joint")
 
     def numbers(self, on: Motion) -> Numbers:
         return {name: x for name, x in self.fields().items() if isinstance(x, (float, tuple, Symbol))}
@@ -136,6 +130,11 @@ def size_of(x: Sequence[Number]) -> Number:
     square = dot(x, x)
     moves = square > 0.0  # the root of zero has no derivative
     return select(moves, sqrt(select(moves, square, 1.0)), 0.0)
+
+
+def limited(x: Number, limit: Number) -> Number:
+    """A number held within ±limit."""
+    return maximum(-limit, minimum(limit, x))
 
 
 def value_of(x: Any, *args: Any) -> Any:

@@ -12,7 +12,7 @@ from ...trace.functions import exp, log, maximum, minimum, power, select, sqrt
 from ..element import Element, element, element_field
 from ..motion import Motion
 from ..values import Choice, FunctionOrElement, Scalar
-from .force_element import value_of
+from .force_element import limited, value_of
 from .pid import PID
 
 ATMOSPHERE = 101325.0
@@ -61,7 +61,7 @@ class Valve(Element):
     def asked(self, on: Motion) -> Number:
         """The opening asked for, within ±1."""
         u = self.pid.command(on, self.pid.numbers_of(on, 1.0)) if self.pid else value_of(self.opening, on.t)
-        return maximum(-1.0, minimum(1.0, u))
+        return limited(u, 1.0)
 
     def flows(self, u: Number, a: Number, b: Number, supply: Number) -> tuple[Number, Number, Number]:
         """Flows into chamber a, into chamber b, out of the supply; `a`, `b`: their pressures."""

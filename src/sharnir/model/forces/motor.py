@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...trace.functions import maximum, minimum, tanh
+from ...trace.functions import tanh
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Flag, Function, Scalar
-from .force_element import JointForce, Numbers, check_one_speed, value_of
+from .force_element import JointForce, Numbers, check_one_speed, limited, value_of
 
 
 @element("motor")
@@ -46,5 +46,5 @@ class Motor(JointForce):
         tau = tau + n["kp"] * (value_of(given["target"], t) - x[0])
         tau = tau + n["kd"] * (value_of(given["target_speed"], t) - v[0])
         if limit is not None:
-            tau = limit * tanh(tau / limit) if self.soft else maximum(-limit, minimum(limit, tau))
+            tau = limit * tanh(tau / limit) if self.soft else limited(tau, limit)
         on.torque(self.joint, tau)

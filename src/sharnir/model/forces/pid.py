@@ -7,11 +7,11 @@ from typing import Any
 
 from ...errors import ModelError
 from ...trace import Number, Symbol, is_zero, tangent
-from ...trace.functions import maximum, minimum, select
+from ...trace.functions import minimum, select
 from ..element import element, element_field
 from ..motion import Motion
 from ..values import Choice, Function, Label, Scalar
-from .force_element import JointForce, Numbers, check_one_speed, value_of
+from .force_element import JointForce, Numbers, check_one_speed, limited, value_of
 
 FADE = 0.01
 """Clamping: integration has faded out where the demand is this share of the limit beyond it."""
@@ -82,7 +82,7 @@ class PID(JointForce):
         integral = 0.0 if is_zero(n["ki"]) else on.state("integral")
         demand = n["kp"] * error + n["ki"] * integral + n["kd"] * rate
         limit = n["limit"]
-        command = demand if limit is None else maximum(-limit, minimum(limit, demand))
+        command = demand if limit is None else limited(demand, limit)
         if not is_zero(n["ki"]):
             on.rate("integral", self._integrated(error, demand, command, n))
         on.observe("error", error, "rad, m")

@@ -9,7 +9,7 @@ from ...trace import Number, at_values, is_zero
 from ...trace.functions import maximum, select
 from ..element import element, element_field
 from ..motion import Motion
-from ..values import Scalar
+from ..values import Scalar, coordinate_limits
 from .force_element import JointForce, Numbers
 
 
@@ -75,8 +75,7 @@ class JointStop(JointForce):
     def _ends(self, limits: Any) -> tuple[float | None, float | None]:
         low, high = self.low, self.high
         if low is None and high is None and limits is not None:
-            pair = limits[0] if hasattr(limits[0], "__len__") else limits
-            low, high = (None if x is None or abs(x) == float("inf") else float(x) for x in pair)
+            low, high = (None if x is None or abs(x) == float("inf") else float(x) for x in coordinate_limits(limits))
         if low is None and high is None:
             raise ModelError(f"stop in joint {self.joint!r}: specify low=…, high=…, or the joint's own option `limits`")
         if low is not None and high is not None and not at_values(low) < at_values(high):

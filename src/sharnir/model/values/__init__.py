@@ -6,7 +6,7 @@ written in a file.
 
 from .functions import DriveFunction, Function, FunctionOrElement, Item, Items, NamedFormula, PoseFunction, VectorFunction, Where
 from .kind import Fault, Kind, checked, expected, of_kind, shown
-from .scalars import Flag, Limits, Matrix, Places, Scalar, ScalarOrVector, Vector, Whole
+from .scalars import Flag, Limits, Matrix, Places, Scalar, ScalarOrVector, Vector, Whole, coordinate_limits
 from .several import AXES, HERE, AxisValue, ByName, Elements, OneOf, PoseValue, Rows, State, Times
 from .words import Choice, ChoiceOrFunction, ColourValue, FilePath, Label, Name, Names, Text, check_name, name_fault
 
@@ -14,5 +14,6 @@ __all__ = [
     "AXES", "HERE", "AxisValue", "ByName", "Choice", "ChoiceOrFunction", "ColourValue", "DriveFunction", "Elements", "Fault",
     "FilePath", "Flag", "Function", "FunctionOrElement", "Item", "Items", "Kind", "Label", "Limits", "Matrix", "Name",
     "NamedFormula", "Names", "OneOf", "Places", "PoseFunction", "PoseValue", "Rows", "Scalar", "ScalarOrVector", "State", "Text",
-    "Times", "Vector", "VectorFunction", "Where", "Whole", "check_name", "checked", "expected", "name_fault", "of_kind", "shown",
+    "Times", "Vector", "VectorFunction", "Where", "Whole", "check_name", "checked", "coordinate_limits", "expected", "name_fault",
+    "of_kind", "shown",
 ]  # fmt: skip

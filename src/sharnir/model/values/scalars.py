@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,6 +121,12 @@ class Limits(Kind):
         if ends is None or len(ends) != 2:
             raise expected("[low, high] or one such pair per coordinate", value, *path)
         return tuple([None if x is None else Scalar(endless=True).number(x, *path, k) for k, x in enumerate(ends)])
+
+
+def coordinate_limits(limits: Sequence[Any], k: int = 0) -> Sequence[float | None]:
+    """(low, high) of coordinate k: the pair for all, or its own."""
+    found: Sequence[float | None] = limits[k] if hasattr(limits[0], "__len__") else limits
+    return found
 
 
 @dataclass(frozen=True)

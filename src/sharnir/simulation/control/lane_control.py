@@ -13,6 +13,7 @@ from ...errors import SharnirError, StateError
 from ...integrate.trajectory import in_words
 from ...model.model import Model
 from ...types import real_array
+from ..results.derived import rows_of
 from ..results.trajectories import Rollout
 from ..run.batch import Batch
 from ..run.checks import ROUNDING
@@ -145,7 +146,7 @@ def by_parameter(model: Model, values: np.ndarray | None) -> dict[str, np.ndarra
 
 def law_forces(law: Law, rollout: Rollout) -> np.ndarray:
     """(B, T, nv) of a law at every stored state."""
-    s = rollout._states
+    s = rows_of(rollout)
     return law(s.t, s.q, s.v, s.parameters).reshape(rollout.v.shape)
 
 

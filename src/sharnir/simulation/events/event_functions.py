@@ -26,6 +26,7 @@ from ...model.forces.shape import Shape
 from ...model.model import Model
 from ...model.motion import Motion
 from ...model.structure import Structure
+from ...model.values import coordinate_limits
 from ...trace import Expression, Graph, Number, call_traced, check_numbers, tangent
 from ...trace.functions import minimum
 
@@ -107,7 +108,7 @@ def limit_events(model: Model, q: np.ndarray) -> list[Event]:
         limits = joint.type.limits
         if limits is None or len(joint.q_names) != 1:
             continue
-        low, high = limits[0] if hasattr(limits[0], "__len__") else limits
+        low, high = coordinate_limits(limits)
         for end, sign, what in ((low, -1.0, "lower"), (high, 1.0, "upper")):
             if end is None or not np.isfinite(end):
                 continue

@@ -16,7 +16,7 @@ from ...model.placed_joint import PlacedJoint
 from ...model.pose import Pose, unchecked_rotation
 from ...model.quaternions import quaternions_of, without_jumps
 from ...trace import Expression, Graph, check_numbers, tangent
-from .derived import Derived
+from .derived import Derived, turned
 
 TURN = 2.0 * np.pi
 
@@ -43,9 +43,9 @@ def measured(r: Derived, joint: PlacedJoint, runs: Sequence[Segment], order: int
         back = x.rotation.swapaxes(-1, -2)
         twist, rates = None, None
         if x.u is not None and x.w is not None:
-            twist = np.concatenate([_turned(back, x.u), _turned(back, x.w)], axis=-1)
+            twist = np.concatenate([turned(back, x.u), turned(back, x.w)], axis=-1)
             if x.du is not None and x.dw is not None:
-                rates = np.concatenate([_turned(back, x.du - np.cross(x.w, x.u)), _turned(back, x.dw)], axis=-1)
+                rates = np.concatenate([turned(back, x.du - np.cross(x.w, x.u)), turned(back, x.dw)], axis=-1)
         return pose_values(runs[0], x.position, x.rotation, twist, rates, order)
     angles = [k for k, run in enumerate(runs) if run.q_units == ("rad",)]
     needed = max(order, 1) if angles and order == 0 else order  # speeds tell how many turns there were between two times
@@ -61,19 +61,19 @@ def relative_motion(r: Derived, joint: PlacedJoint, order: int) -> Relative:
     ends = (joint.parent, joint.at), (joint.child, joint.child_at)
     (R1, r1), (R2, r2) = map(r.place, ends)
     back, d = R1.swapaxes(-1, -2), r2 - r1
-    position, rotation = _turned(back, d), back @ R2
+    position, rotation = turned(back, d), back @ R2
     if order == 0:
         return Relative(position, rotation)
     v1, v2 = map(r.velocity_of, ends)
     w1, w2 = v1[..., 3:], v2[..., 3:]
     u = v2[..., :3] - v1[..., :3] - np.cross(w1, d)
-    first = _turned(back, u), _turned(back, w2 - w1)
+    first = turned(back, u), turned(back, w2 - w1)
     if order == 1:
         return Relative(position, rotation, *first)
     a1, a2 = map(r.acceleration_of, ends)
     e1, e2 = a1[..., 3:], a2[..., 3:]
     du = a2[..., :3] - a1[..., :3] - np.cross(e1, d) - np.cross(w1, np.cross(w1, d)) - 2.0 * np.cross(w1, u)
-    return Relative(position, rotation, *first, _turned(back, du), _turned(back, e2 - e1 - np.cross(w1, w2)))
+    return Relative(position, rotation, *first, turned(back, du), turned(back, e2 - e1 - np.cross(w1, w2)))
 
 
 def pose_values(
@@ -131,7 +131,3 @@ def _read_off(joint: PlacedJoint, x: Relative, order: int) -> list[np.ndarray]:
 def _spun(w: np.ndarray, R: np.ndarray) -> np.ndarray:
     """w × R, column by column, as nine numbers."""
     return np.cross(w[..., :, None], R, axis=-2).reshape(*R.shape[:-2], 9)
-
-
-def _turned(R: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return (R @ x[..., None])[..., 0]

@@ -42,6 +42,8 @@ class Derived:
     state_values: np.ndarray
     """(…, states) of forces; of no size where there are none."""
     cost: Cost
+    status: str
+    message: str
     start_energy: float = np.nan
     """Where the run began; nan: that is the first of the states."""
 
@@ -67,30 +69,10 @@ class Derived:
         return self.q.shape[:-1]
 
     @cached_property
-    def _states(self) -> States:
-        lead, n = self.shape, prod(self.shape)
-        tau = self.tau if self.tau.ndim == 1 else self.tau.reshape(n, self.model.nv)
-        p = self.parameter_rows
-        if p is not None:
-            p = np.broadcast_to(p, (*lead, p.shape[-1])).reshape(n, p.shape[-1])
-        q, v = self.q.reshape(n, self.q.shape[-1]), self.v.reshape(n, self.v.shape[-1])
-        return States(q, v, tau, np.broadcast_to(self.t, lead).reshape(n), p)
-
-    def _shaped(self, x: np.ndarray) -> np.ndarray:
-        return x.reshape(*self.shape, *x.shape[1:])
-
-    def _named(self, actions: Actions) -> Actions:
-        return {name: {at: self._shaped(x) for at, x in parts.items()} for name, parts in actions.items()}
-
-    @cached_property
     def dynamics(self) -> Dynamics:
         """Dynamics of the model, for everything derived from the motion; results of one model share it."""
         model, backend = self.model_with_contacts, "python" if self.cost.backend == "python" else "auto"
         return _dynamics(model, backend)
-
-    def _number(self, x: Any) -> np.ndarray:
-        """A number of the model at every state: it may depend on parameters."""
-        return np.broadcast_to(np.asarray(at_values(x, self.named_parameters), dtype=float), self.shape)
 
     @cached_property
     def named_parameters(self) -> dict[str, np.ndarray] | None:
@@ -109,13 +91,13 @@ class Derived:
     def a(self) -> np.ndarray:
         """Accelerations (…, T, nv); nan at the end of a motion that ended because there are none."""
         try:
-            return self._shaped(self._accelerations(slice(None)))
+            return shaped(self, self._accelerations(slice(None)))
         except SingularError:
             return self._accelerations_but_ends()
 
     def _accelerations(self, part: slice) -> np.ndarray:
         """Accelerations of some of the states, as rows."""
-        s = self._states
+        s = rows_of(self)
         tau = s.tau if s.tau.ndim == 1 else s.tau[part]
         p = None if s.parameters is None else s.parameters[part]
         return self.dynamics.forward(s.q[part], s.v[part], tau, s.t[part], parameters=p)
@@ -127,9 +109,9 @@ class Derived:
     @cached_property
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Rotation (…, T, N, 3, 3), body → world, and position (…, T, N, 3) of every body; of a flexible one, of its frame."""
-        s = self._states
+        s = rows_of(self)
         R, r = self.dynamics.poses(s.q, s.t, parameters=s.parameters)
-        return self._shaped(R), self._shaped(r)
+        return shaped(self, R), shaped(self, r)
 
     def place(self, where: Any) -> tuple[np.ndarray, np.ndarray]:
         """Rotation (…, T, 3, 3) and position (…, T, 3) in the world of a body ("ground" too), a frame, or (body, Pose); of a
@@ -139,12 +121,12 @@ class Derived:
         is_flexible = i + 1 in self.model.structure.deformations
         if at.is_identity and not is_flexible:
             return R, r
-        position = np.stack([self._number(x) for x in at.position], axis=-1)
-        rotation = np.stack([self._number(x) for x in at.rotation.entries], axis=-1).reshape(*self.shape, 3, 3)
+        position = np.stack([at_states(self, x) for x in at.position], axis=-1)
+        rotation = np.stack([at_states(self, x) for x in at.rotation.entries], axis=-1).reshape(*self.shape, 3, 3)
         if is_flexible:
             moved = self._moved_places(i, position)
             position, rotation = moved.position, moved.rotation @ rotation
-        return R @ rotation, r + (R @ position[..., None])[..., 0]
+        return R @ rotation, r + turned(R, position)
 
     def body_frame(self, body: str) -> tuple[np.ndarray, np.ndarray]:
         """Rotation and position of the frame of a body, "ground" too: actions on bodies are given in it. It differs from
@@ -168,78 +150,78 @@ class Derived:
     def _ground(self) -> tuple[np.ndarray, np.ndarray]:
         if self.model.structure.base is None:
             return np.broadcast_to(np.eye(3), (*self.shape, 3, 3)), np.zeros((*self.shape, 3))
-        s = self._states
+        s = rows_of(self)
         R, r = self.dynamics.pose(s.q, "ground", s.t, s.parameters)  # type: ignore[misc]
-        return self._shaped(R), self._shaped(r)
+        return shaped(self, R), shaped(self, r)
 
     def velocity_of(self, where: Any, v: np.ndarray | None = None) -> np.ndarray:
         """(…, T, 6): velocity of the origin of a body, frame or place, and angular velocity, world axes; `v`: other speeds."""
-        s = self._states
+        s = rows_of(self)
         speeds = s.v if v is None else real_array(v, "v")
         if speeds.size != s.v.size:
             raise StateError(f"v: expected {(*self.shape, self.model.nv)}, speeds at every time; got {speeds.shape}")
         speeds = speeds.reshape(s.v.shape)
-        return self._shaped(self.dynamics.velocity(s.q, speeds, where, t=s.t, parameters=s.parameters))
+        return shaped(self, self.dynamics.velocity(s.q, speeds, where, t=s.t, parameters=s.parameters))
 
     def acceleration_of(self, where: Any) -> np.ndarray:
         """(…, T, 6): acceleration of the origin, and angular acceleration, world axes."""
-        s, a = self._states, self.a.reshape(prod(self.shape), self.model.nv)
-        return self._shaped(self.dynamics.acceleration(s.q, s.v, a, where, t=s.t, parameters=s.parameters))
+        s, a = rows_of(self), self.a.reshape(prod(self.shape), self.model.nv)
+        return shaped(self, self.dynamics.acceleration(s.q, s.v, a, where, t=s.t, parameters=s.parameters))
 
     # --- forces and energy ----------------------------------------------------------------------------------------------------
     @cached_property
     def reactions(self) -> np.ndarray:
         """(…, T, N, 6): force and moment of joint i of the tree on body i at its origin, body axes."""
-        s = self._states
-        return self._shaped(self.dynamics.reactions(s.q, s.v, s.tau, s.t, parameters=s.parameters))
+        s = rows_of(self)
+        return shaped(self, self.dynamics.reactions(s.q, s.v, s.tau, s.t, parameters=s.parameters))
 
     @cached_property
     def forces_on_bodies(self) -> Actions:
         """Forces of cut joints and other constraints on bodies: {name: {body: (…, T, 6) at its origin, in its axes}}."""
         if not self.model_with_contacts.constraints:
             return {}
-        s = self._states
-        return self._named(self.dynamics.closing_reactions(s.q, s.v, s.tau, s.t, parameters=s.parameters))
+        s = rows_of(self)
+        return _named(self, self.dynamics.closing_reactions(s.q, s.v, s.tau, s.t, parameters=s.parameters))
 
     @cached_property
     def multipliers(self) -> np.ndarray:
         """(…, T, rows): the force of every row of the constraints."""
-        s = self._states
+        s = rows_of(self)
         if not self.model_with_contacts.constraints:
             return np.zeros((*self.shape, 0))
-        return self._shaped(self.dynamics.multipliers(s.q, s.v, s.tau, s.t, parameters=s.parameters))
+        return shaped(self, self.dynamics.multipliers(s.q, s.v, s.tau, s.t, parameters=s.parameters))
 
     @cached_property
     def force_actions(self) -> Actions:
         """The actions of all forces of the model, by name."""
-        s = self._states
-        return self._named(self.dynamics.force_actions(s.q, s.v, s.t, parameters=s.parameters))
+        s = rows_of(self)
+        return _named(self, self.dynamics.force_actions(s.q, s.v, s.t, parameters=s.parameters))
 
     @cached_property
     def observed(self) -> dict[str, dict[str, np.ndarray]]:
         """Numbers that forces observe: {force: {name: (…, T, parts)}}."""
-        s = self._states
+        s = rows_of(self)
         found = self.dynamics.observed(s.q, s.v, s.t, parameters=s.parameters)
-        return {force: {name: self._shaped(x) for name, x in parts.items()} for force, parts in found.items()}
+        return {force: {name: shaped(self, x) for name, x in parts.items()} for force, parts in found.items()}
 
     @cached_property
     def force_powers(self) -> np.ndarray:
         """(…, T, forces): power of every force of the model."""
-        s = self._states
-        return self._shaped(self.dynamics.force_powers(s.q, s.v, s.t, parameters=s.parameters))
+        s = rows_of(self)
+        return shaped(self, self.dynamics.force_powers(s.q, s.v, s.t, parameters=s.parameters))
 
     @cached_property
     def force_energies(self) -> np.ndarray:
         """(…, T, forces): energy stored in every force of the model."""
-        s = self._states
-        return self._shaped(self.dynamics.force_energies(s.q, s.v, s.t, parameters=s.parameters))
+        s = rows_of(self)
+        return shaped(self, self.dynamics.force_energies(s.q, s.v, s.t, parameters=s.parameters))
 
     @cached_property
     def energy(self) -> Energy:
         """Kinetic and potential energy, and the work of everything that adds or removes it."""
-        s = self._states
+        s = rows_of(self)
         both = self.dynamics.energy(s.q, s.v, s.t, parameters=s.parameters)
-        kinetic, potential = (self._shaped(np.asarray(x)) for x in both)
+        kinetic, potential = (shaped(self, np.asarray(x)) for x in both)
         return Energy(kinetic, potential, *self.energy_accounts, self.start_energy)
 
     @cached_property
@@ -248,10 +230,41 @@ class Derived:
         constrained = self.dynamics.constrained
         if constrained is None:
             return np.zeros(self.shape)
-        s = self._states
+        s = rows_of(self)
         own = np.array(list(self.dynamics.structure.parameters.values()), dtype=float)
         parameters = np.tile(own, (len(s.t), 1)) if s.parameters is None else s.parameters
-        return self._shaped(constrained.table.violation(s.q, s.v, s.t, parameters))
+        return shaped(self, constrained.table.violation(s.q, s.v, s.t, parameters))
+
+
+def rows_of(r: Derived) -> States:
+    """All states of a motion as rows."""
+    lead, n = r.shape, prod(r.shape)
+    tau = r.tau if r.tau.ndim == 1 else r.tau.reshape(n, r.model.nv)
+    p = r.parameter_rows
+    if p is not None:
+        p = np.broadcast_to(p, (*lead, p.shape[-1])).reshape(n, p.shape[-1])
+    q, v = r.q.reshape(n, r.q.shape[-1]), r.v.reshape(n, r.v.shape[-1])
+    return States(q, v, tau, np.broadcast_to(r.t, lead).reshape(n), p)
+
+
+def shaped(r: Derived, x: np.ndarray) -> np.ndarray:
+    """Rows, one for each state, in the shape of the motion."""
+    return x.reshape(*r.shape, *x.shape[1:])
+
+
+def at_states(r: Derived, x: Any) -> np.ndarray:
+    """A number of the model at every state: it may depend on parameters."""
+    return np.broadcast_to(np.asarray(at_values(x, r.named_parameters), dtype=float), r.shape)
+
+
+def turned(R: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Vectors (…, 3) turned by rotations (…, 3, 3)."""
+    found: np.ndarray = (R @ x[..., None])[..., 0]
+    return found
+
+
+def _named(r: Derived, actions: Actions) -> Actions:
+    return {name: {at: shaped(r, x) for at, x in parts.items()} for name, parts in actions.items()}
 
 
 @per_structure

@@ -10,6 +10,7 @@ from ...errors import StateError, brief, unknown
 from ...model.body import GROUND
 from ...model.placed_joint import PlacedJoint
 from ...model.references import is_name_in
+from .derived import turned
 from .joint_motion import SPEED, is_cut, values_of
 from .released import Wrench, has_links, wrench_of
 
@@ -32,7 +33,7 @@ def reaction(r: NamedMotion, joint: PlacedJoint, axes: str, at: str) -> np.ndarr
     if axes == "world":
         return np.concatenate([wrench.force, moment], axis=-1)
     back = (own if axes == "joint" else body)[0].swapaxes(-1, -2)
-    return np.concatenate([_turned(back, wrench.force), _turned(back, moment)], axis=-1)
+    return np.concatenate([turned(back, wrench.force), turned(back, moment)], axis=-1)
 
 
 def wrench_on_child(r: NamedMotion, joint: PlacedJoint) -> Wrench:
@@ -49,7 +50,7 @@ def wrench_on_child(r: NamedMotion, joint: PlacedJoint) -> Wrench:
         numbers = ends[body]
     sign = 1.0 if body == joint.child else -1.0
     R, origin = r.body_frame(body)
-    found = Wrench(sign * _turned(R, numbers[..., :3]), sign * _turned(R, numbers[..., 3:]), origin)
+    found = Wrench(sign * turned(R, numbers[..., :3]), sign * turned(R, numbers[..., 3:]), origin)
     borne = r.joint_loads.borne(joint.name) if i is not None and has_links(r) else None
     if borne is None:
         return found
@@ -66,7 +67,7 @@ def reactions_of_links(r: NamedMotion) -> dict[str, dict[str, np.ndarray]]:
             for body, sign in ((joint.child, 1.0), (joint.parent, -1.0)):
                 if body != GROUND:
                     R, origin = r.body_frame(body)
-                    parts = [_turned(R.swapaxes(-1, -2), x) for x in (wrench.force, wrench.about(origin))]
+                    parts = [turned(R.swapaxes(-1, -2), x) for x in (wrench.force, wrench.about(origin))]
                     bodies = out.setdefault(name, {})
                     bodies[body] = bodies.get(body, 0.0) + sign * np.concatenate(parts, axis=-1)
     return out
@@ -91,7 +92,3 @@ def _power_between(r: NamedMotion, joint: PlacedJoint) -> np.ndarray:
     spin = child[..., 3:] - parent[..., 3:]
     total: np.ndarray = (wrench.force * slip).sum(axis=-1) + (wrench.about(point) * spin).sum(axis=-1)
     return total
-
-
-def _turned(R: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return (R @ x[..., None])[..., 0]

@@ -11,9 +11,9 @@ from ...model.joints import Joint
 from ...model.joints.segments import Segment
 from ...model.model import Model
 from ...model.placed_joint import PlacedJoint
-from ...model.references import is_name_in
+from ...model.references import is_name_in, names_of_parts, readings
 from .cut_joints import measured, pose_values
-from .derived import Derived
+from .derived import Derived, at_states
 
 COORDINATE, SPEED, ACCELERATION = 0, 1, 2
 """Orders of derivatives: a coordinate, its first, its second."""
@@ -38,15 +38,20 @@ class Values(NamedTuple):
     unit: str
 
 
+def all_joints(model: Model) -> dict[str, PlacedJoint]:
+    """Joints of the tree, then those that are cut, by name."""
+    return {joint.name: joint for joint in (*model.joints, *model.closing_joints)}
+
+
 def find_joint(model: Model, name: str) -> PlacedJoint:
     """A joint of the tree, or one that is cut."""
     number = model.structure.joint_number
     if is_name_in(number, name):
         return model.joints[number[name]]
-    closing = {joint.name: joint for joint in model.closing_joints}
-    if is_name_in(closing, name):
-        return closing[name]
-    raise ModelError(no_such("joint", name, [*number, *closing]))
+    every = all_joints(model)
+    if is_name_in(every, name):
+        return every[name]
+    raise ModelError(no_such("joint", name, every))
 
 
 def is_cut(model: Model, joint: PlacedJoint) -> bool:
@@ -61,14 +66,14 @@ def columns(model: Model, joint: PlacedJoint, order: int) -> list[Column]:
     for run in joint.type.segments(_label(joint)):
         units = run.q_units if order == COORDINATE else run.v_units
         found += [(unit + "²" if order == ACCELERATION and unit else unit, free and run.is_free) for unit in units]
-    names = [joint.name] if len(parts) == 1 else [f"{joint.name}.{part}" for part in parts]
+    names = names_of_parts(joint.name, parts)
     return [Column(name, k, unit, own) for k, (name, (unit, own)) in enumerate(zip(names, found, strict=True))]
 
 
 def dependent_values(r: Derived, order: int) -> dict[str, Values]:
     """Coordinates that are no entries of q or v, by name: driven ones, those of followers and of cut joints."""
     found: dict[str, Values] = {}
-    for joint in (*r.model.joints, *r.model.closing_joints):
+    for joint in all_joints(r.model).values():
         if is_cut(r.model, joint) and not has_coordinates(joint.type):
             continue
         if dependent := [column for column in columns(r.model, joint, order) if not column.is_own]:
@@ -97,12 +102,10 @@ def values_of(r: Derived, name: str, order: int) -> np.ndarray:
 
 def _named(model: Model, name: str) -> tuple[PlacedJoint, str]:
     """A joint, and what follows its name and a dot; a joint of that whole name comes first."""
-    number = model.structure.joint_number
-    if isinstance(name, str) and name not in number:
-        every = {joint.name: joint for joint in (*model.joints, *model.closing_joints)}
-        for k in range(len(name) - 1, 0, -1) if name not in every else ():
-            if name[k] == "." and name[:k] in every:
-                return every[name[:k]], name[k + 1 :]
+    if not is_name_in(model.structure.joint_number, name):
+        every = all_joints(model)
+        for owner, part in readings(name, every):
+            return every[owner], part
     return find_joint(model, name), ""
 
 
@@ -118,7 +121,7 @@ def _values(r: Derived, joint: PlacedJoint, order: int) -> np.ndarray:
 
 def _computed(r: Derived, joint: PlacedJoint, order: int, cut: bool) -> np.ndarray:
     if joint.follows is not None:
-        ratio, offset = r._number(joint.follows.ratio), r._number(joint.follows.offset)
+        ratio, offset = at_states(r, joint.follows.ratio), at_states(r, joint.follows.offset)
         led = ratio[..., None] * _values(r, find_joint(r.model, joint.follows.leader), order)
         return led + offset[..., None] if order == COORDINATE else led
     runs = joint.type.segments(_label(joint))

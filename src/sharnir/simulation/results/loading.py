@@ -20,9 +20,9 @@ from ...reporting.atomic_write import file_path
 from ..control.sampled import Commands
 from ..events.contacts import known_contacts
 from .netcdf import Reader
-from .records import Cost, EventRecord, ImpactRecord
+from .records import RECORDS, Cost, columns_of
 from .result import Result
-from .storage import DIMENSIONS, IMPACT, RUNNING, START, UNITS, VARYING, VERSION, PathLike, left_behind, model_words
+from .storage import ARRAYS, DIMENSIONS, RUNNING, START, UNITS, VERSION, PathLike, left_behind, model_words
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 STATUS_BEFORE = {"lost": "constraints_violated"}
@@ -77,6 +77,17 @@ def _control(model: Model, names: list[str], data: Mapping[str, np.ndarray]) -> 
     return out
 
 
+def _records(kind: str, names: list[str], data: Mapping[str, np.ndarray]) -> list[Any]:
+    """Events or impacts, from their columns."""
+    record = RECORDS[kind]
+    is_bool = {f.name for f in fields(record) if f.type == "bool"}
+    columns = {
+        name: (x.astype(bool) if name in is_bool else x).tolist() if (x := data[one.name]).ndim == 1 else x
+        for name, one in columns_of(kind).items()
+    }
+    return [record(name, **{key: x[k] for key, x in columns.items()}) for k, name in enumerate(names)]
+
+
 class _Contents:
     """A file, part by part."""
 
@@ -95,7 +106,7 @@ class _Contents:
         own = model_words(model)
         self._check_names(path, model, own)
         there = {kind: self._words(kind) for kind in ("cause", "contact", "sensitivity", "command", "impact")}
-        events, names, contacts = self._event_names(), tuple(there["sensitivity"]), self._contacts(path, model, there["contact"])
+        events = self._event_names()
         rows = self.file.shape("time") if "time" in self.file.arrays else (0,)
         sizes = {kind: len(words) for kind, words in {**own, **there, "event": events}.items()}
         data = self._numbers({**sizes, "state": model.nq + model.nv, "time": rows[0] if rows else 0})
@@ -106,20 +117,17 @@ class _Contents:
             status = "interrupted"
             reached = f"t = {t[-1]:g}" if len(t) else "its start"
             message = f"the run has not finished: these are its rows up to {reached}, without its events"
+        data["tau"] = self._tau(model, len(t))
+        absent = {"parameters": not model.parameters, "sensitivities": not there["sensitivity"]}  # not even empty columns
         return Result(
-            model, t, data["q"], data["v"], self._tau(model, len(t)), self._cost(), STATUS_BEFORE.get(status, status), message,
-            [EventRecord(*e) for e in zip(events, data["event_time"].tolist(), data["event_q"], data["event_v"], strict=True)],
-            tuple(there["cause"]), data["work"], data["parameters"] if model.parameters else np.zeros((0, 0)),
-            bool(self._number("accounted", int)), names, data["sensitivities"] if names else np.zeros((0, 0, 0)),
-            data["states"], self._start(model), self._switches(), _control(model, there["command"], data), self._impacts(data),
-            self._number("start_energy", float) if "start_energy" in self.attributes else np.nan,
-            contacts, data["contacts"],
+            model, t, cost=self._cost(), status=STATUS_BEFORE.get(status, status), message=message, causes=tuple(there["cause"]),
+            **{attribute: data[one.name] for attribute, one in ARRAYS.items() if not absent.get(attribute)},
+            events=_records("event", events, data), impacts=_records("impact", there["impact"], data),
+            accounted=bool(self._number("accounted", int)), sensitivity_names=tuple(there["sensitivity"]),
+            start=self._start(model), integrator_switches=self._switches(), control=_control(model, there["command"], data),
+            start_energy=self._number("start_energy", float) if "start_energy" in self.attributes else np.nan,
+            contacts=self._contacts(path, model, there["contact"]),
         )  # fmt: skip
-
-    def _impacts(self, data: Mapping[str, np.ndarray]) -> list[ImpactRecord]:
-        names, rests = self._words("impact"), data["impact_rests"].astype(bool).tolist()
-        columns = {name: data[f"impact_{name}"].tolist() for name in IMPACT} | {"rests": rests}
-        return [ImpactRecord(name, **{key: x[k] for key, x in columns.items()}) for k, name in enumerate(names)]
 
     def _model(self, path: Path) -> Model:
         text = self._text("model_yaml") if "model_yaml" in self.attributes else ""
@@ -161,8 +169,8 @@ class _Contents:
         return self._words("event") or (str(old).split("\n") if "event_time" in self.file.arrays else [])
 
     def _numbers(self, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
-        """Every array of `DIMENSIONS`; what has no numbers need not be there."""
-        shapes = {name: tuple(sizes[d] for d in dimensions) for name, dimensions in DIMENSIONS.items()}
+        """Every array of `DIMENSIONS` but joint forces; what has no numbers need not be there."""
+        shapes = {name: tuple(sizes[d] for d in dimensions) for name, dimensions in DIMENSIONS.items() if name != "tau"}
         there = [name for name, shape in shapes.items() if name == "time" or 0 not in shape or name in self.file.arrays]
         for name in there:
             self._check_array(name, shapes[name])
@@ -171,7 +179,7 @@ class _Contents:
     def _check_array(self, name: str, shape: tuple[int, ...]) -> None:
         if name not in self.file.arrays:
             raise ValueError(f"it has no {name!r}")
-        a, expected = self.file.arrays[name], (DIMENSIONS | VARYING)[name]
+        a, expected = self.file.arrays[name], DIMENSIONS[name]
         found = self.file.shape(name)
         if a.dimensions != expected or found != shape or a.dtype != np.dtype(">f8"):
             says = f"{a.dtype.name} {found} over {a.dimensions}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import Dataset
 
-    from .netcdf import Variables
     from .storage import PathLike
 
 
@@ -239,12 +238,3 @@ class NamedMotion(Derived):
         from .tables import to_csv
 
         to_csv(self, path)
-
-    def _stored(self) -> tuple[Variables, dict[str, Any]]:
-        """Variables and attributes of a data set that define the motion."""
-        raise NotImplementedError
-
-    @property
-    def _more_columns(self) -> dict[str, np.ndarray]:
-        """Columns of tables beyond those of every motion."""
-        return {}

@@ -18,7 +18,8 @@ from ...model.forces import SpringDamper
 from ...model.model import Model
 from ...model.motion import Observed
 from ...model.placed_joint import PlacedJoint
-from .joint_motion import Column, columns
+from ...model.references import names_of_parts, readings
+from .joint_motion import Column, all_joints, columns
 from .lines import (
     WRENCH,
     Line,
@@ -78,10 +79,11 @@ def _found(model: Model, text: str) -> Quantity | None:
 
 def names_of(model: Model) -> list[str]:
     """The texts a person would choose from, most useful first: for lists in views, and for the nearest spelling."""
-    joints = [j.name for j in _joints(model) if j.type.coordinates]
-    parts = [f"{j.name}.{c}" for j in _joints(model) if len(j.type.coordinates) > 1 for c in j.type.coordinates]
+    every = all_joints(model)
+    joints = [name for name, j in every.items() if j.type.coordinates]
+    parts = [full for name in joints for full in names_of_parts(name, every[name].type.coordinates) if full != name]
     motions = [f"{what} of {name}" for what in ("speed", "acceleration", "power") for name in joints]
-    reactions = [f"reaction of {j.name}" for j in _joints(model)]
+    reactions = [f"reaction of {name}" for name in every]
     forces = [f"{what} of {name}" for name in _forces(model) for what in ("force", "power", "energy")]
     forces += [f"{what} of {name}" for name, found in model.structure.forces.observed_names.items() for what in found]
     forces += [f"force of {name}" for name in model.constraints if name not in _forces(model)]
@@ -90,19 +92,13 @@ def names_of(model: Model) -> list[str]:
 
 
 # --- joints -----------------------------------------------------------------------------------------------------------------
-def _joints(model: Model) -> list[PlacedJoint]:
-    return [*model.joints, *model.closing_joints]
-
-
 def _joint_of(model: Model, text: str) -> tuple[PlacedJoint, str] | None:
-    """A joint, and what follows its name and a dot. Names may contain dots themselves: the whole text comes first."""
-    name = text.removeprefix("joint ")
-    joints = {j.name: j for j in _joints(model)}
-    for wanted in (text, name):
-        if wanted in joints:
-            return joints[wanted], ""
-    ends = [k for k, letter in enumerate(name) if letter == "." and name[:k] in joints]
-    return (joints[name[: ends[-1]]], name[ends[-1] + 1 :]) if ends else None
+    """A joint, and what follows its name and a dot."""
+    joints = all_joints(model)
+    for wanted in (text, text.removeprefix("joint ")):
+        for owner, part in readings(wanted, joints):
+            return joints[owner], part
+    return None
 
 
 def joint_lines(r: NamedMotion, joint: PlacedJoint, order: int) -> list[Line]:
@@ -311,7 +307,7 @@ def _unknown(model: Model, text: str) -> str:
     found = _joint_of(model, " ".join(text.split()).rpartition(" of ")[2])
     if found is not None and not found[1] and not found[0].type.coordinates:
         return f"joint {found[0].name!r} has no coordinates: it is a {found[0].type.label}; show its reaction instead"
-    there = [f"joints {known([j.name for j in _joints(model)])}", f"bodies {known([b.name for b in model.bodies])}"]
+    there = [f"joints {known(all_joints(model))}", f"bodies {known([b.name for b in model.bodies])}"]
     there += [f"frames {known(model.frames)}"] * bool(model.frames)
     there += [f"forces {known(_forces(model))}"] * bool(_forces(model))
     there += [f"states {known(model.states)}"] * bool(model.states)

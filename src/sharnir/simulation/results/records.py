@@ -1,10 +1,30 @@
-"""Records of a run beside its motion: its cost, its energies, its events."""
+"""The declaration of arrays in results, and records of a run beside its motion: its cost, its energies, its events."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
 
 import numpy as np
+
+
+class Stored(NamedTuple):
+    """An array of a result in files and data sets: its name there, dimensions after that of time, unit, description."""
+
+    name: str
+    dimensions: tuple[str, ...] = ()
+    units: str = ""
+    long_name: str = ""
+
+
+def stored(name: str, *dimensions: str, units: str = "", long_name: str = "") -> dict[str, Stored]:
+    """Metadata of a field that is stored: files, data sets and their readers follow these declarations."""
+    return {"stored": Stored(name, dimensions, units, long_name)}
+
+
+def declared(owner: Any) -> dict[str, Stored]:
+    """Stored arrays of a dataclass, or of one of its objects, by their attributes."""
+    return {f.name: f.metadata["stored"] for f in fields(owner) if "stored" in f.metadata}
 
 
 @dataclass(frozen=True)
@@ -97,6 +117,16 @@ class EventRecord:
     """An event that has fired."""
 
     name: str
-    t: float
-    q: np.ndarray
-    v: np.ndarray
+    t: float = field(metadata=stored("time"))
+    q: np.ndarray = field(metadata=stored("q", "coordinate"))
+    v: np.ndarray = field(metadata=stored("v", "speed"))
+
+
+RECORDS: dict[str, type[EventRecord] | type[ImpactRecord]] = {"event": EventRecord, "impact": ImpactRecord}
+"""Records that a result lists (`Result.events`, `Result.impacts`), by the name of their dimension in files."""
+
+
+def columns_of(kind: str) -> dict[str, Stored]:
+    """Columns of the records of a kind in files, by their fields: as declared, or called as the field."""
+    own = {f.name: f.metadata.get("stored", Stored(f.name)) for f in fields(RECORDS[kind]) if f.name != "name"}
+    return {name: Stored(f"{kind}_{one.name}", one.dimensions) for name, one in own.items()}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,10 +14,8 @@ from ...model.constraints.closing import ClosingJoint
 from ...model.model import Model
 from ...model.per_structure import per_structure
 from ...model.placed_joint import PlacedJoint
+from .derived import Derived, at_states, rows_of, shaped, turned
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, values_of
-
-if TYPE_CHECKING:
-    from .derived import Derived
 
 Forces = dict[str, np.ndarray]
 """(…, T, n) on the speeds of joints, by their names, driven and following ones too."""
@@ -61,12 +60,12 @@ def has_links(r: Derived) -> bool:
 def released(model: Model) -> Model:
     """A copy in which every joint of the same tree moves freely."""
     out, closing = model.copy(), {joint.name for joint in model.closing_joints}
-    for k, j in enumerate(out._joints):
+    for k, j in enumerate(out.parts.joints):
         if j.name in closing:
-            out._joints[k] = replace(j, cut=True)
+            out.parts.joints[k] = replace(j, cut=True)
         else:
             kind = j.type if j.nv == len(j.type.speeds) else j.type.released()
-            out._joints[k] = replace(j, cut=False, follows=None, type=kind, motions=kind.built(f"joint {j.name!r}"))
+            out.parts.joints[k] = replace(j, cut=False, follows=None, type=kind, motions=kind.built(f"joint {j.name!r}"))
     return out
 
 
@@ -82,17 +81,18 @@ def _released_dynamics(model: Model, backend: str) -> Dynamics:
 
 def _motion(r: Derived, d: Dynamics) -> dict[str, Any]:
     """The motion in the coordinates of the released mechanism, as rows."""
+    rows = rows_of(r)
     found = {
-        what: np.concatenate([values_of(r, j.name, order).reshape(len(r._states.t), -1) for j in d.model.joints], axis=1)
+        what: np.concatenate([values_of(r, j.name, order).reshape(len(rows.t), -1) for j in d.model.joints], axis=1)
         for what, order in (("q", COORDINATE), ("v", SPEED), ("qdd", ACCELERATION))
     }
-    return found | {"t": r._states.t, "parameter": r._states.parameters}
+    return found | {"t": rows.t, "parameter": rows.parameters}
 
 
 def joint_loads(r: Derived) -> JointLoads:
     """By inverse dynamics of the released mechanism, the bodies under the forces of the constraints on them."""
     d = released_dynamics(r.dynamics)
-    names, n, state = [j.name for j in d.model.joints], len(r._states.t), _motion(r, d)
+    names, n, state = [j.name for j in d.model.joints], prod(r.shape), _motion(r, d)
     wrenches = np.zeros((n, len(d.model.bodies), 6))
     for bodies in r.forces_on_bodies.values():
         for body, wrench in bodies.items():
@@ -100,18 +100,18 @@ def joint_loads(r: Derived) -> JointLoads:
     evaluator = d.solver.evaluator
     tau = evaluator.output("inverse", "tau", **state, wrench=wrenches)
     axes = evaluator.output("axes", "A", **{what: x for what, x in state.items() if what != "qdd"})
-    own = {name: r._shaped(tau[:, d.model.v_slice(name)]) for name in names}
+    own = {name: shaped(r, tau[:, d.model.v_slice(name)]) for name in names}
     links = {name: forces for name, forces in _of_constraints(r, d, state).items() if forces}
     for forces in links.values():
         for name, force in forces.items():
             own[name] = own[name] - force
     for follower, c in ((j.name, j.follows) for j in r.model.joints):
         if c is not None:
-            force, ratio = own[follower], r._number(c.ratio)[..., None]
+            force, ratio = own[follower], at_states(r, c.ratio)[..., None]
             links[f"coupling of {follower}"] = {follower: force, c.leader: -ratio * force}
             own[c.leader], own[follower] = own[c.leader] + ratio * force, np.zeros_like(force)
     rows = {name: slice(*x) for name, x in zip(names, d.model.structure.tree.own[1:].tolist(), strict=True)}
-    return JointLoads(own, links, {name: r._shaped(axes[:, rows[name]]) for name in names})
+    return JointLoads(own, links, {name: shaped(r, axes[:, rows[name]]) for name in names})
 
 
 def _of_constraints(r: Derived, d: Dynamics, state: dict[str, Any]) -> dict[str, Forces]:
@@ -128,7 +128,7 @@ def _of_constraints(r: Derived, d: Dynamics, state: dict[str, Any]) -> dict[str,
         for speed, force in forces.items():
             joint, k = speeds[speed]
             of = found.setdefault(name, {}).setdefault(joint, np.zeros((*r.shape, d.model.joints[d.model.joint_index(joint)].nv)))
-            of[..., k] = r._shaped(force)
+            of[..., k] = shaped(r, force)
     return found
 
 
@@ -137,8 +137,8 @@ def wrench_of(r: Derived, joint: PlacedJoint, columns: np.ndarray, force: np.nda
     allows, taken at the joint. A hinge's is a moment about its axis."""
     moved = r.model.bodies[r.model.joint_index(joint.name)].name
     (R, origin), (_, point) = r.body_frame(moved), r.place((joint.child, joint.child_at))
-    arm = (R.swapaxes(-1, -2) @ (point - origin)[..., None])[..., 0]
+    arm = turned(R.swapaxes(-1, -2), point - origin)
     A = columns + np.concatenate([np.cross(columns[..., 3:], arm[..., None, :]), np.zeros_like(columns[..., 3:])], axis=-1)
-    w = (np.linalg.pinv(A) @ force[..., None])[..., 0]
+    w = turned(np.linalg.pinv(A), force)
     sign = 1.0 if moved == joint.child else -1.0
-    return Wrench(sign * (R @ w[..., :3, None])[..., 0], sign * (R @ w[..., 3:, None])[..., 0], point)
+    return Wrench(sign * turned(R, w[..., :3]), sign * turned(R, w[..., 3:]), point)

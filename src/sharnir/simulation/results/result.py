@@ -21,10 +21,9 @@ from ..control.sampled import Commands
 from ..events.contacts import with_contacts
 from .by_name import ByName, index_of
 from .named_motion import NamedMotion
-from .records import Cost, EventRecord, ImpactRecord
+from .records import Cost, EventRecord, ImpactRecord, stored
 
 if TYPE_CHECKING:
-    from .netcdf import Variables
     from .storage import PathLike
 
 
@@ -43,27 +42,32 @@ class Result(NamedMotion):
 
     model: Model
     t: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    tau: np.ndarray
+    q: np.ndarray = field(metadata=stored("q", "coordinate", long_name="generalised coordinates"))
+    v: np.ndarray = field(metadata=stored("v", "speed", long_name="generalised speeds"))
+    tau: np.ndarray = field(metadata=stored("tau", "speed"))
     """(nv,), or (T, nv) where joint forces change: those that act from each time on, in a rollout until the next time."""
     cost: Cost
     status: str = "done"
     message: str = ""
     events: list[EventRecord] = field(default_factory=list)
     causes: tuple[str, ...] = ()
-    work_done: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    work_done: np.ndarray = field(
+        default_factory=lambda: np.zeros((0, 0)),
+        metadata=stored("work", "cause", units="J", long_name="energy added since the start"),
+    )
     """(T, causes): energy added by each cause since the start."""
-    parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), metadata=stored("parameters", "parameter"))
     """(T, parameters) where the model has any: they may change at events."""
     accounted: bool = True
     """Whether `work_done` is complete: every cause that adds or removes energy."""
 
     sensitivity_names: tuple[str, ...] = ()
-    sensitivities: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    sensitivities: np.ndarray = field(
+        default_factory=lambda: np.zeros((0, 0, 0)), metadata=stored("sensitivities", "sensitivity", "state")
+    )
     """(T, names, nq + nv): derivatives of coordinates and speeds by each of `sensitivity_names`."""
 
-    state_values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    state_values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), metadata=stored("states", "force_state"))
     """(T, states) of forces, in the order of `model.states`; by name: `state("friction.bristle")`."""
 
     start: StartState | None = None
@@ -82,7 +86,7 @@ class Result(NamedMotion):
 
     contacts: tuple[Impact, ...] = ()
     """The impacts that were given to `simulate`: contacts that may close."""
-    contact_values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    contact_values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), metadata=stored("contacts", "contact"))
     """(T, contacts): 0 where bodies are apart, 1 where they touch, 2 where they are pressed together."""
 
     # --- by name ------------------------------------------------------------------------------------------------------------
@@ -120,21 +124,6 @@ class Result(NamedMotion):
     def _accelerations_but_ends(self) -> np.ndarray:
         end = np.full((1, self.model.nv), np.nan)
         return np.concatenate([self._accelerations(slice(-1)), end]) if len(self.t) > 1 else end
-
-    def _stored(self) -> tuple[Variables, dict[str, Any]]:
-        from .storage import motion
-
-        return motion(self)
-
-    @property
-    def _more_columns(self) -> dict[str, np.ndarray]:
-        """Sensitivities."""
-        states = [*(f"q {n}" for n in self.model.q_names), *(f"v {n}" for n in self.model.v_names)]
-        return {
-            f"d({state})/d({name})": self.sensitivities[:, j, k]
-            for j, name in enumerate(self.sensitivity_names)
-            for k, state in enumerate(states)
-        }
 
     # --- out ------------------------------------------------------------------------------------------------------------------
     def summary(self) -> str:

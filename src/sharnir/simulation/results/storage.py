@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,12 +16,13 @@ from ...model.settings import SimulationSettings
 from ...reporting.atomic_write import atomic_write, check_suffix, check_writable, file_path, target_of
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, dependent_values
 from .netcdf import Variables, Writer
+from .records import RECORDS, columns_of, declared
+from .result import Result
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
     from .named_motion import NamedMotion
-    from .result import Result
 
 PathLike = str | os.PathLike[str]
 VERSION = 2
@@ -31,49 +31,22 @@ VERSION = 2
 SUFFIXES = (".nc", ".csv")
 """Suffixes of files with the numbers of a run."""
 
-IMPACT = ("t", "approach", "impulse", "lost", "along", "rests")
-"""Fields of `ImpactRecord` beside its name."""
-
-
-class Stored(NamedTuple):
-    """An array over the states of a motion: its attribute there, its further dimensions, unit, description."""
-
-    field: str
-    dimensions: tuple[str, ...]
-    units: str = ""
-    long_name: str = ""
-
-
-STORED = {
-    "q": Stored("q", ("coordinate",), "", "generalised coordinates"),
-    "v": Stored("v", ("speed",), "", "generalised speeds"),
-    "tau": Stored("tau", ("speed",)),
-    "work": Stored("work_done", ("cause",), "J", "energy added since the start"),
-    "parameters": Stored("parameters", ("parameter",)),
-    "contacts": Stored("contact_values", ("contact",)),
-    "states": Stored("state_values", ("force_state",)),
-    "sensitivities": Stored("sensitivities", ("sensitivity", "state")),
-}
-"""By their names in files."""
-
-VARYING = {"tau": ("time", "speed")}
-"""Dimensions of joint forces that change from step to step; constant ones are an attribute."""
+ARRAYS = declared(Result)
+"""Arrays over the times of a result, by their attributes there."""
 
 DIMENSIONS = {
     "time": ("time",),
-    **{name: ("time", *x.dimensions) for name, x in STORED.items() if name not in VARYING},
-    "event_time": ("event",),
-    "event_q": ("event", "coordinate"),
-    "event_v": ("event", "speed"),
-    **{f"impact_{name}": ("impact",) for name in IMPACT},
+    **{one.name: ("time", *one.dimensions) for one in ARRAYS.values()},
+    **{one.name: (kind, *one.dimensions) for kind in RECORDS for one in columns_of(kind).values()},
     "command_time": ("command",),
     "command_applied": ("command",),
     "command_tau": ("command", "speed"),
     "command_parameters": ("command", "parameter"),
 }
-"""Dimensions of the arrays that define a result and are read back; everything else in a file follows from them."""
+"""Dimensions of the arrays that define a result and are read back; everything else in a file follows from them. Joint forces are
+among them where they change from step to step; constant ones are an attribute."""
 
-UNITS = {"time": "s", **{name: x.units for name, x in STORED.items()}}
+UNITS = {"time": "s", **{one.name: one.units for one in ARRAYS.values()}}
 
 START = {"asked_q": "coordinate", "asked_v": "speed", "q": "coordinate", "v": "speed"}
 """Arrays of `Result.start`, attributes start_… of a file, and what they count."""
@@ -114,7 +87,7 @@ def write(r: Result, path: PathLike, texts: dict[str, str] | None = None) -> Non
 def to_xarray(r: NamedMotion) -> Dataset:
     import xarray as xr
 
-    data, attributes = r._stored()
+    data, attributes = motion(r)
     data |= _derived(r)
     words = {name: data.pop(name) for name in list(data) if name == "time" or data[name][0] == (name,)}
     return xr.Dataset(data, words, attributes)
@@ -126,44 +99,51 @@ def model_words(model: Model) -> dict[str, list[str]]:
     return names | {"parameter": list(model.parameters), "force_state": list(model.states)}
 
 
-def variables(r: NamedMotion, words: Mapping[str, list[str]], names: Iterable[str] = STORED) -> Variables:
-    """Arrays of `STORED` over the states of a motion, those that have numbers, and the words along their dimensions."""
-    lead, used = ("trajectory", "time")[-len(r.shape) :], dict[str, list[str]]()
-    data: Variables = {"time": (("time",), r.t, {"units": UNITS["time"]})}
-    for name in names:
-        one = STORED[name]
-        x = getattr(r, one.field)
-        along = lead[: x.ndim - len(one.dimensions)]
-        if name in ("q", "v") or (along and all(words[d] for d in one.dimensions)):
-            about = {key: text for key, text in (("units", one.units), ("long_name", one.long_name)) if text}
-            data[name] = ((*along, *one.dimensions), x, about)
-            used |= {d: words[d] for d in one.dimensions}
-    return data | {d: ((d,), known, {}) for d, known in used.items()}
-
-
-def motion(r: Result) -> tuple[Variables, dict[str, Any]]:
-    """Variables and attributes that define a result, without its events."""
-    m = r.model
-    words = model_words(m) | {
+def _words(r: NamedMotion) -> dict[str, list[str]]:
+    """Names along the dimensions of all arrays."""
+    m, own = r.model, model_words(r.model)
+    if not isinstance(r, Result):
+        return own
+    return own | {
         "cause": list(r.causes),
         "contact": [one.name for one in r.contacts],
         "sensitivity": list(r.sensitivity_names),
         "state": [f"{kind}.{name}" for kind, names in (("q", m.q_names), ("v", m.v_names)) for name in names],
     }
-    data = variables(r, words)
-    attributes: dict[str, Any] = {"model": m.name, "status": r.status, "message": r.message, "sharnir_result": VERSION}
+
+
+def motion(r: NamedMotion) -> tuple[Variables, dict[str, Any]]:
+    """Variables and attributes that define a motion, without its events: declared arrays that have numbers, and the words along
+    their dimensions."""
+    lead, words, used = ("trajectory", "time")[-len(r.shape) :], _words(r), dict[str, list[str]]()
+    data: Variables = {"time": (("time",), r.t, {"units": UNITS["time"]})}
+    for attribute, one in declared(r).items():
+        x = getattr(r, attribute)
+        along = lead[: x.ndim - len(one.dimensions)]
+        if attribute in ("q", "v") or (along and all(words[d] for d in one.dimensions)):
+            about = {key: text for key, text in (("units", one.units), ("long_name", one.long_name)) if text}
+            data[one.name] = ((*along, *one.dimensions), x, about)
+            used |= {d: words[d] for d in one.dimensions}
+    data |= {d: ((d,), known, {}) for d, known in used.items()}
+    about = {"model": r.model.name, "status": r.status, "message": r.message}
+    return data, about | _attributes(r) if isinstance(r, Result) else about
+
+
+def _attributes(r: Result) -> dict[str, Any]:
+    """Attributes of a result beside those of every motion."""
+    out: dict[str, Any] = {"sharnir_result": VERSION}
     if r.tau.ndim == 1:
-        attributes["tau"] = r.tau
-    attributes["accounted"] = int(r.accounted)
+        out["tau"] = r.tau
+    out["accounted"] = int(r.accounted)
     if np.isfinite(r.start_energy):
-        attributes["start_energy"] = r.start_energy
-    attributes |= {f"cost_{key}": value for key, value in asdict(r.cost).items()}
+        out["start_energy"] = r.start_energy
+    out |= {f"cost_{key}": value for key, value in asdict(r.cost).items()}
     if r.integrator_switches:
-        attributes["integrator_switches"] = "\n".join(f"{one.t!r} {one.before} {one.after}" for one in r.integrator_switches)
+        out["integrator_switches"] = "\n".join(f"{one.t!r} {one.before} {one.after}" for one in r.integrator_switches)
     if r.start is not None:
-        attributes |= {f"start_{name}": getattr(r.start, name) for name in START}
-        attributes["start_held"] = "\n".join(r.start.held)
-    return data, attributes
+        out |= {f"start_{name}": getattr(r.start, name) for name in START}
+        out["start_held"] = "\n".join(r.start.held)
+    return out
 
 
 def _derived(r: NamedMotion) -> Variables:
@@ -186,25 +166,15 @@ def _derived(r: NamedMotion) -> Variables:
     return data | {name: ((name,), names, {}) for name, names in words.items()}
 
 
-def _events(r: Result) -> Variables:
-    if not r.events:
-        return {}
-    rows = {
-        "event_time": np.array([event.t for event in r.events]),
-        "event_q": np.array([event.q for event in r.events]),
-        "event_v": np.array([event.v for event in r.events]),
-    }
-    return {"event": (("event",), [event.name for event in r.events], {})} | {
-        name: (DIMENSIONS[name], x, {}) for name, x in rows.items()
-    }
-
-
-def _impacts(r: Result) -> Variables:
-    if not r.impacts:
-        return {}
-    return {"impact": (("impact",), [one.name for one in r.impacts], {})} | {
-        f"impact_{name}": (("impact",), np.array([float(getattr(one, name)) for one in r.impacts]), {}) for name in IMPACT
-    }
+def _records(r: Result) -> Variables:
+    """Events and impacts, a row for each; the word of a row is its name."""
+    data: Variables = {}
+    for kind, rows in (("event", r.events), ("impact", r.impacts)):
+        if rows:
+            data[kind] = ((kind,), [one.name for one in rows], {})
+        for attribute, column in columns_of(kind).items() if rows else ():
+            data[column.name] = (DIMENSIONS[column.name], np.array([getattr(one, attribute) for one in rows], dtype=float), {})
+    return data
 
 
 def _commands(r: Result) -> Variables:
@@ -227,7 +197,7 @@ def _commands(r: Result) -> Variables:
 def save(r: Result, path: PathLike, texts: dict[str, str] | None = None) -> None:
     path = check_writable(path, 8 * (r.q.size + 2 * r.v.size + 12 * len(r.model.bodies) * len(r)))
     data, attributes = motion(r)
-    data |= _derived(r) | _events(r) | _commands(r) | _impacts(r)
+    data |= _derived(r) | _records(r) | _commands(r)
     attributes |= model_texts(r) if texts is None else texts
     try:
         with atomic_write(path) as part, part.open("wb") as file:

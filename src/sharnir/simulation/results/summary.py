@@ -27,7 +27,7 @@ STEADY = 1e-6
 
 def summary(r: Result) -> str:
     c = r.cost
-    size = f"{counted_bodies(len(r.model.bodies), len(r.model._deformations))}, {_freedoms(r)}"
+    size = f"{counted_bodies(len(r.model.bodies), len(r.model.parts.deformations))}, {_freedoms(r)}"
     lines = [f"{r.model.name}: {size}; {r.status}, {r.message}"]
     if r.start is not None and r.start.words:
         lines.append(f"  start       {r.start.words}")

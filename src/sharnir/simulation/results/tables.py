@@ -11,6 +11,7 @@ from ...errors import StateError
 from ...reporting.atomic_write import atomic_write, check_writable
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, Values, columns, dependent_values
 from .quantities import multiplier_lines
+from .result import Result
 from .storage import PathLike
 
 if TYPE_CHECKING:
@@ -42,6 +43,17 @@ def table(r: NamedMotion) -> dict[str, Values]:
     return found | {f"work of {cause}": Values(work, "J") for cause, work in e.work.items()}
 
 
+def _sensitivities(r: NamedMotion) -> dict[str, np.ndarray]:
+    if not isinstance(r, Result):
+        return {}
+    states = [*(f"q {n}" for n in r.model.q_names), *(f"v {n}" for n in r.model.v_names)]
+    return {
+        f"d({state})/d({name})": r.sensitivities[:, j, k]
+        for j, name in enumerate(r.sensitivity_names)
+        for k, state in enumerate(states)
+    }
+
+
 def to_dataframe(r: NamedMotion) -> DataFrame:
     import pandas as pd
 
@@ -57,7 +69,7 @@ def to_dataframe(r: NamedMotion) -> DataFrame:
 
 def to_csv(r: NamedMotion, path: PathLike) -> None:
     path = check_writable(path)
-    found = {"t": np.broadcast_to(r.t, r.shape)} | {name: x.values for name, x in table(r).items()} | r._more_columns
+    found = {"t": np.broadcast_to(r.t, r.shape)} | {name: x.values for name, x in table(r).items()} | _sensitivities(r)
     rows = np.stack([x.ravel() for x in found.values()], axis=1)
     try:
         with atomic_write(path) as part, part.open("w", newline="", encoding="utf-8") as file:

@@ -16,11 +16,10 @@ from ...model.services import service
 from ...model.validity import WHY, beyond_validity
 from .by_name import index_of
 from .named_motion import NamedMotion
-from .records import Cost
+from .records import Cost, stored
 from .result import Result
 
 if TYPE_CHECKING:
-    from .netcdf import Variables
     from .storage import PathLike
 
 SHOWN = 8
@@ -38,18 +37,18 @@ class Rollout(NamedMotion):
 
     model: Model
     t: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    failed: np.ndarray
+    q: np.ndarray = field(metadata=stored("q", "coordinate", long_name="generalised coordinates"))
+    v: np.ndarray = field(metadata=stored("v", "speed", long_name="generalised speeds"))
+    failed: np.ndarray = field(metadata=stored("failed", units="s", long_name="time of failure, inf: none"))
     tau: np.ndarray
     """(nv,), or (B, T, nv): the joint forces of the step that begins at each time; at the last time, of the one before it."""
     cost: Cost
     """Cost of all trajectories together."""
     status: str = "done"
     message: str = ""
-    parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    parameters: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)), metadata=stored("parameters", "parameter"))
     """(B, parameters) where the model has any."""
-    state_values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)))
+    state_values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)), metadata=stored("states", "force_state"))
     """(B, T, states) of forces, in the order of `model.states`; by name: `state("integral")`."""
     found_a: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)), repr=False)
     """(B, T, nv): accelerations that were found with the motion; where it is empty, `a` computes them."""
@@ -158,13 +157,6 @@ class Rollout(NamedMotion):
         for k, one in enumerate(self):
             out[k, : len(one)] = one.a
         return out
-
-    def _stored(self) -> tuple[Variables, dict[str, Any]]:
-        from .storage import model_words, variables
-
-        data = variables(self, model_words(self.model), ("q", "v", "parameters", "states"))
-        data["failed"] = (("trajectory",), self.failed, {"units": "s", "long_name": "time of failure, inf: none"})
-        return data, {"model": self.model.name, "status": self.status, "message": self.message}
 
     def __repr__(self) -> str:
         bad = int((~self.ok).sum())

@@ -93,7 +93,6 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
     wanted = not given_times or y.status == "interrupted"  # whoever interrupts a run does not want to lose it
     if wanted and not (len(t) and t[-1] == y.final_t) and np.isfinite(y.final_x).all():
         t, x = np.append(t, y.final_t), np.concatenate([x, y.final_x[None]])  # where a run ended early is its last row
-    q, v, states, work, parameters, contacts = rows_of(m, t, x, changes)
     s = y.statistics
     report = y.report_total
     late = y.preparing + (m.passage.seconds if m.passage else 0.0)  # compiled where it was stiff, or near a singular position
@@ -117,15 +116,10 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
         qe, ve, ze, _ = m.split(event.x)
         there = m.with_states(changes.over(np.array([event.t])), ze[None])
         events.append(EventRecord(event.name, event.t, qe, m.velocities(qe, ve, event.t, there)))
-    message = y.message + not_passed(m)
-    result = Result(m.model, t, q, v, m.tau, cost, y.status, message, events, changes.causes, work, parameters, m.accounted)
-    result.state_values, result.integrator_switches = states, y.switches
-    result.contacts, result.contact_values = m.impacts, contacts
-    result.tau = changes.forces.over(t, q, v, result.parameter_rows)
+    result = result_of(m, t, x, changes, cost, y.status, y.message + not_passed(m))
+    result.events, result.integrator_switches = events, y.switches
     if changes.impacts is not None:
         result.impacts = changes.impacts.records
-    if m.setup.sensitivities is not None:
-        result.sensitivity_names, result.sensitivities = m.setup.sensitivities.names, m.rows_beside(x)
     return result
 
 
@@ -140,9 +134,10 @@ def not_passed(m: MotionSystem) -> str:
     return f"; at t = {t:.6g} it came to a singular position, where {row} depends on the other constraints: {why}"
 
 
-def rows_of(m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes, beside: Beside = ALONE) -> tuple[np.ndarray, ...]:
-    """Coordinates, speeds, states of forces, work, parameters and contacts from the integrator's rows; `beside`: the times of the
-    rows before and after these."""
+def result_of(
+    m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes, cost: Cost, status: str, message: str, beside: Beside = ALONE
+) -> Result:
+    """The integrator's rows as a `Result`, without events; `beside`: the times of the rows before and after these."""
     q, v, z, work = (np.ascontiguousarray(part) for part in m.split(x))
     work = np.concatenate([work, changes.work(t, beside)], axis=1)
     q = normalized_rows(m.d.model, q, t)  # dense output does not preserve unit length
@@ -150,8 +145,15 @@ def rows_of(m: MotionSystem, t: np.ndarray, x: np.ndarray, changes: Changes, bes
     if len(q):
         v = m.velocities(q, v, t, m.with_states(parameters, z))
     own = len(m.model.parameters)
-    contacts = parameters[:, own : own + len(m.impacts)]
-    return q, v, z, work, parameters[:, :own] if own else np.zeros((0, 0)), contacts
+    result = Result(
+        m.model, t, q, v, m.tau, cost, status, message, causes=changes.causes, work_done=work, accounted=m.accounted,
+        parameters=parameters[:, :own] if own else np.zeros((0, 0)), state_values=z, contacts=m.impacts,
+        contact_values=parameters[:, own : own + len(m.impacts)],
+    )  # fmt: skip
+    result.tau = changes.forces.over(t, q, v, result.parameter_rows)
+    if m.setup.sensitivities is not None:
+        result.sensitivity_names, result.sensitivities = m.setup.sensitivities.names, m.rows_beside(x)
+    return result
 
 
 def violated_constraint(m: MotionSystem, r: Result) -> str:

@@ -23,9 +23,9 @@ from ..events.impacts import Beside
 from ..results.netcdf import Variables, Writer
 from ..results.records import Cost
 from ..results.result import Result
-from ..results.storage import DIMENSIONS, RUNNING, VARYING, PathLike, model_texts, motion, partial_file, write
+from ..results.storage import DIMENSIONS, RUNNING, PathLike, model_texts, motion, partial_file, write
 from ..systems.motion_system import MotionSystem
-from .outcome import rows_of
+from .outcome import result_of
 
 INTERVAL = 1.0
 """Seconds between two times of writing, and before the first: a short run has no file beside its own."""
@@ -79,21 +79,13 @@ class Recording:
 
     def _so_far(self, t: np.ndarray, x: np.ndarray, beside: Beside) -> Result:
         d = self.m.d
-        q, v, states, work, parameters, contacts = rows_of(self.m, t, x, self.changes, beside)
         cost = Cost(d.method, d.why, self.m.backend, self.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
-        r = Result(
-            self.m.model, t, q, v, self.m.tau, cost, RUNNING, "", [], self.changes.causes, work, parameters, self.m.accounted
-        )
-        r.state_values, r.contacts, r.contact_values = states, self.m.impacts, contacts
-        r.tau = self.changes.forces.over(t, q, v, r.parameter_rows)
-        if self.m.setup.sensitivities is not None:
-            r.sensitivity_names, r.sensitivities = self.m.setup.sensitivities.names, self.m.rows_beside(x)
-        return r
+        return result_of(self.m, t, x, self.changes, cost, RUNNING, "", beside)
 
     def _append(self, r: Result) -> None:
         data, attributes = motion(r)
         if self._writer is not None:
-            self._writer.append({name: x for name, (_, x, _) in data.items() if name in DIMENSIONS | VARYING})
+            self._writer.append({name: x for name, (_, x, _) in data.items() if name in DIMENSIONS})
         else:
             self._texts = self._texts or model_texts(r)
             self._open(data, {**attributes, **self._texts})
