@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ...errors import shortened
 from ...reporting.formats import plural
-from ...reporting.pictures import INK, PALE, new_figure, save_picture
+from ...reporting.pictures import COLOURS, INK, PALE, new_figure, save_picture
 from .columns import Column
 from .scales import Scale
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 GREY, EDGE = "#6b727c", "#b9bec5"
-FAILED = "#d1495b"
+FAILED = COLOURS[1]
 """Colour of runs that failed, which always have a mark or a dash of their own as well."""
 CHARACTER = 0.0088
 """Inches of a character, for a point of font size."""
@@ -51,10 +52,6 @@ class Sheet:
         if self.path is not None:
             save_picture(self.figure, self.path, facecolor="white")
         return self.figure
-
-
-def shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: max(most, 2) - 1] + "…"
 
 
 def folded(column: Column, inches: float, size: float, most_lines: int = 3) -> str:
@@ -96,13 +93,6 @@ def pale_frame(axes: Axes, grid: Literal["x", "y", "both"] | None = None) -> Non
     if grid:
         axes.grid(axis=grid, color=PALE, lw=0.8)
         axes.set_axisbelow(True)
-
-
-def add_legend(axes: Axes, *entries: Any, **options: Any) -> None:
-    """A legend without a frame; its texts are not read as formulas."""
-    legend = axes.legend(*entries, frameon=False, borderaxespad=0.0, alignment="left", **options)
-    for text in (*legend.get_texts(), legend.get_title()):
-        text.set_parse_math(False)
 
 
 def tick_room(scale: Scale) -> float:
