@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 from ..errors import FormatError, known
+from ..model.as_added import parts_of
 from ..model.body import GROUND, Body
 from ..model.model import Model, PlacedJoint
 from ..model.pose import Pose
@@ -27,7 +28,8 @@ def urdf_text(model: Model, folder: Path) -> str:
 
 
 def _refuse(model: Model) -> None:
-    if model._bodies and model.closing_joints:
+    parts = parts_of(model)
+    if model.closing_joints:
         raise FormatError(f"joint {model.closing_joints[0].name!r} closes a loop; URDF has trees only. Save as .yaml")
     if model.base_motion is not None:
         raise FormatError(f"model {model.name!r}: its base moves; URDF cannot express that. Save as .yaml")
@@ -40,7 +42,7 @@ def _refuse(model: Model) -> None:
             f"model {model.name!r}: URDF has no parameters ({known(model.parameters)}). Save as .yaml, or with numbers in their "
             "place: model.without_parameters().save(…)"
         )
-    for body in model._bodies:
+    for body in parts.bodies:
         if body.flexible is not None:
             raise FormatError(
                 f"body {body.name!r} is flexible; URDF has rigid bodies only. Save as .yaml, or a model with a rigid body in its "
@@ -49,10 +51,10 @@ def _refuse(model: Model) -> None:
     for name in model.forces:
         raise FormatError(f"force {name!r}: URDF has no forces. Save as .yaml, or a copy of the model without it")
     for name in model.frames:
-        if name in model._body_names:
+        if name in parts.body_names:
             raise FormatError(f"frame {name!r} and a body have the same name; both would be links of URDF, whose names differ")
     for visual in model.visuals:
-        if visual.body not in model._body_names | {GROUND}:
+        if visual.body not in parts.body_names | {GROUND}:
             raise FormatError(f"a visual {visual.kind} is on body {visual.body!r}, which is not in the model")
 
 
@@ -62,7 +64,7 @@ class _Writer:
     def __init__(self, model: Model, folder: Path) -> None:
         self.model, self.folder = model, folder
         self.frames = model.frames
-        self.tree = list(zip(model.joints, model.bodies, model.parents, strict=True)) if model._bodies else []
+        self.tree = list(zip(model.joints, model.bodies, model.parents, strict=True))
         """Empty where everything is fixed to the ground."""
         bodies = [body.name for _, body, _ in self.tree]
         self.links = {*self.frames, *bodies}

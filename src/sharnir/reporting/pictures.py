@@ -42,7 +42,8 @@ def plain_axes(axes: Axes, label: str) -> None:
 
 def add_legend(axes: Axes, *entries: Any, **options: Any) -> None:
     """A legend without a frame; its texts are not read as formulas."""
-    legend = axes.legend(*entries, frameon=False, **{"borderaxespad": 0.0, "alignment": "left"} | options)
+    options = {"borderaxespad": 0.0, "alignment": "left", **options}
+    legend = axes.legend(*entries, frameon=False, **options)
     for text in (*legend.get_texts(), legend.get_title()):
         text.set_parse_math(False)
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from ...errors import FormatError, ModelError, known, no_such, unknown
 from ...integrate.methods import integrator
+from ...model.as_added import check_body, check_joint_place, new_model, parts_of
+from ...model.body import GROUND
 from ...model.element import Element, described
 from ...model.import_report import ImportReport
 from ...model.joints import Compound, Joint
@@ -49,24 +51,12 @@ def load_native(path: Path, options: LoadOptions) -> Model:
     """A model from a .yaml file (docs/native_format.md). `passive=False` leaves out damping, friction and springs of joints."""
     if options.floating:
         raise FormatError(f"{path}: floating=True is for formats that cannot express it; write `floating: [body]` into the file")
-    text = read_text(path)
-    return _with_meshes(text, str(path), options.strict, options.passive, MeshFinder(path, options.package_paths))
+    return _loads(read_text(path), str(path), options.strict, options.passive, MeshFinder(path, options.package_paths))
 
 
 def loads_beside(path: Path, text: str) -> Model:
     """A model from a text inside another file. Meshes are opened as if the text were a file in its place."""
-    return _with_meshes(text, "<text>", False, True, MeshFinder(path))
-
-
-def _with_meshes(text: str, source: str, strict: bool, passive: bool, finder: MeshFinder) -> Model:
-    """Paths of meshes are meant from the folder of the file; they are opened in its package or in declared folders only."""
-    model = _loads(text, source, strict, passive, finder)
-    model.mesh_folders = [*finder.allowed]
-    for k, visual in enumerate(model.visuals):
-        if visual.kind == "mesh" and (visual.path or visual.uri):
-            where = finder.find(visual.uri)[0] if visual.path is None else finder.folder / visual.path
-            model.visuals[k] = visual.replaced(path=where)
-    return model
+    return _loads(text, "<text>", False, True, MeshFinder(path))
 
 
 def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: bool = True) -> Model:
@@ -75,7 +65,7 @@ def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: b
 
 
 def _loads(text: str, source: str, strict: bool, passive: bool, files: MeshFinder | None) -> Model:
-    """`files`: where archives of the file are; None: it has no folder."""
+    """`files`: where meshes and archives of the file are; None: it has no folder."""
     if not isinstance(text, str):
         raise FormatError(f"{source}: expected text, got {type(text).__name__}; sharnir.load reads files")
     document = Document(text, source)
@@ -89,8 +79,18 @@ def _loads(text: str, source: str, strict: bool, passive: bool, files: MeshFinde
     except Faults as error:
         raise format_error(error.faults, document) from None
     model.import_report = _report(entry, document, strict)
-    model.mesh_folders = []  # a text has no folder
+    model.mesh_folders = [*files.allowed] if files is not None else []
+    if files is not None:
+        _find_meshes(model, files)
     return model
+
+
+def _find_meshes(model: Model, files: MeshFinder) -> None:
+    """Paths of meshes are meant from the folder of the file; they are opened in its package or in declared folders only."""
+    for k, visual in enumerate(model.visuals):
+        if visual.kind == "mesh" and (visual.path or visual.uri):
+            where = files.find(visual.uri)[0] if visual.path is None else files.folder / visual.path
+            model.visuals[k] = visual.replaced(path=where)
 
 
 def format_error(faults: list[Fault], document: Document) -> FormatError:
@@ -131,8 +131,7 @@ def _parameters(data: Any) -> ParameterGraph:
 
 def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshFinder | None) -> Model:
     with at("base_motion" if entry.base_motion is not None else "name"):
-        model = Model(entry.name, (0.0, 0.0, 0.0), None, entry.numbering)
-        model._parameter_graph = graph
+        model = new_model(entry.name, entry.numbering, graph)
 
     def add(section: str, add_one: Callable[[Any, Any], Any]) -> None:
         given = getattr(entry, section) or {}
@@ -152,8 +151,8 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshF
         for end, where, body in (("at", place.at, place.parent), ("child_at", place.child_at, place.child)):
             with at(end):
                 if isinstance(where, str):
-                    where = place_on(where, body, model._frames, f"joint {name!r}")
-                model._check_place(f"joint {name!r}", body, where or HERE)
+                    where = place_on(where, body, parts_of(model).frames, f"joint {name!r}")
+                check_joint_place(model, name, body, where or HERE)
         joint = joint if passive else _without_resistance(joint)
         model.add_joint(name, joint, place.parent, place.child, at=place.at, child_at=place.child_at, cut=place.cut)
 
@@ -212,7 +211,7 @@ def _check_bodies(model: Model, element: Element, label: str) -> None:
             if isinstance(value, Element):
                 _check_bodies(model, value, label)
             if isinstance(one.kind, Name) and one.kind.of == "body" and value is not None:
-                model._known_body(value, label)
+                check_body(model, value, label)
 
 
 def _check_formulas(model: Model, element: Element) -> None:
@@ -226,9 +225,10 @@ def _check_formulas(model: Model, element: Element) -> None:
 
 
 def _check_signals(model: Model, signals: set[tuple[str, ...]]) -> None:
-    joints, bodies = model._joint_names, {"ground", *model._body_names}
+    parts = parts_of(model)
+    joints, bodies = parts.joint_names, {GROUND, *parts.body_names}
     there = {"q": joints, "v": joints, "position": bodies, "velocity": bodies, "parameter": set(model.parameters)}
-    there["state"] = {name.partition(".")[0] for name in (*model._states, *model._forces)}
+    there["state"] = {name.partition(".")[0] for name in (*parts.states, *model.forces)}
     for path in sorted(signals):
         if path[1] not in there[path[0]]:
             raise ModelError(f"signal {'.'.join(path)!r}: no {path[1]!r}; there are {known(sorted(there[path[0]]))}")
@@ -242,7 +242,7 @@ def _is_part(name: str, joints: Mapping[str, PlacedJoint], names: str) -> bool:
 
 def check_settings(model: Model, settings: SimulationSettings) -> None:
     """That the names in them are names of the model; raises `Faults`."""
-    joints = {joint.name: joint for joint in model._joints}
+    joints = {joint.name: joint for joint in parts_of(model).joints}
     for what, names in (("q0", "q_names"), ("v0", "v_names"), ("tau", "v_names")):
         given = getattr(settings, what)
         for joint, values in given.items() if isinstance(given, dict) else ():

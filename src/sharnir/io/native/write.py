@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...errors import FormatError
+from ...model.as_added import parts_of
 from ...model.body import Body, inertia_fault
 from ...model.constraints import Constraint
 from ...model.constraints.constraint_element import ConstraintElement
@@ -55,18 +56,19 @@ def _sections(model: Model) -> dict[str, Any]:
         data["base_motion"] = pose_formula(model.base_motion, ("t",), "base_motion")
     data["parameters"] = dict(model.parameters)
     data["tables"] = {}
-    elastic = set(model._deformations.values())  # rows of the tree that flexible bodies bring with them
-    data["bodies"] = {body.name: _body(body) for body in model._bodies if body.name not in elastic}
+    parts = parts_of(model)
+    joints = [joint for joint in parts.joints if joint.name not in parts.elastic]
+    data["bodies"] = {body.name: _body(body) for body in parts.bodies if body.name not in parts.elastic}
     data["frames"] = {
         name: write_element(FrameEntry(body, pose), f"frame {name!r}") for name, (body, pose) in model.frames.items()
     }
-    frames = {(body, id(pose)): name for name, (body, pose) in model._frames.items()}
-    data["joints"] = {joint.name: _joint(joint, frames) for joint in model._joints if joint.name not in elastic}
-    followers = {joint.name: joint.follows for joint in model._joints if joint.follows is not None}
+    frames = {(body, id(pose)): name for name, (body, pose) in parts.frames.items()}
+    data["joints"] = {joint.name: _joint(joint, frames) for joint in joints}
+    followers = {joint.name: joint.follows for joint in joints if joint.follows is not None}
     data["couplings"] = {name: write_element(CouplingEntry(c.leader, c.ratio, c.offset), "") for name, c in followers.items()}
     data["forces"] = {name: _force(force, f"force {name!r}") for name, force in model.forces.items()}
-    data["states"] = {name: _state(state, f"state {name!r}") for name, state in model._states.items()}
-    data["constraints"] = {name: _constraint(x, f"constraint {name!r}") for name, x in model._constraints.items()}
+    data["states"] = {name: _state(state, f"state {name!r}") for name, state in parts.states.items()}
+    data["constraints"] = {name: _constraint(x, f"constraint {name!r}") for name, x in parts.constraints.items()}
     data["visuals"] = [write_element(visual, f"visual on {visual.body!r}") for visual in model.visuals]
     data["fixed_joints"] = {name: write_element(FixedJointEntry(*ends), "") for name, ends in model.fixed_joints.items()}
     data["keyframes"] = {name: plain(q, f"keyframe {name!r}") for name, q in model.keyframes.items()}

@@ -14,10 +14,11 @@ from ...model.model import Model
 from ...simulation.results.result import Result
 from ...types import State
 from ..build import position_of, scene_of
+from ..scene import TINTS
 from ..server import Server, open_in_browser
 from .live_stage import Stage
 from .nodes import SceneNodes, rgb255
-from .playback_gui import TINTS, PlaybackPanel
+from .playback_gui import PlaybackPanel
 from .plots_gui import PlotsPanel
 from .posing import Posing
 from .posing_gui import PosingPanel

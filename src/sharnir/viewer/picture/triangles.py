@@ -138,12 +138,8 @@ class Triangles:
         out[0, :9] = out[0, 9:18] = np.eye(3).ravel()
         now = s.rotation[k : k + 1], s.position[k : k + 1]
         for j, span in enumerate(self.spans):
-            if span.vector is not None:
-                a = span.start.path(*now)[0]
-                a, b = a + span.share[0] * span.vector[k], a + span.share[1] * span.vector[k]
-            else:
-                a, b = (x[0] for x in span.ends(*now))
-            out[1 + count + j] = _stretched(a, b, span.width)
+            a, b = span.ends(*now, k)
+            out[1 + count + j] = _stretched(a[0], b[0], span.width)
         return out
 
 
