@@ -35,15 +35,15 @@ def load(
     floating, passive = truth(floating, "floating"), truth(passive, "passive")
     options = LoadOptions(floating, strict, package_paths, passive, truth(actuators, "actuators"))
     suffix = path.suffix.lower()
-    root = read_xml(path) if suffix in (".xml", ".mjcf") else None
-    if suffix == ".urdf" or (root is not None and root.tag == "robot"):
+    root = read_xml(path) if suffix in (".urdf", ".xml", ".mjcf") else None
+    if root is not None and (suffix == ".urdf" or root.tag == "robot"):
         from .urdf import load_urdf
 
         return load_urdf(path, options, root)
     if root is not None:
         from .mjcf import load_mjcf
 
-        return load_mjcf(path, **options._asdict())
+        return load_mjcf(path, options, root)
     if suffix in (".yaml", ".yml"):
         from .native import load_native
 
