@@ -24,6 +24,8 @@ FAILED = COLOURS[1]
 CHARACTER = 0.0088
 """Inches of a character, for a point of font size."""
 SMALL, CAPTION_LINE = 8.0, 0.17
+MOST_LINES = 3
+"""Lines of a label, without its unit."""
 LONGEST_TICK = 12
 """Characters of a word at a tick."""
 
@@ -54,7 +56,7 @@ class Sheet:
         return self.figure
 
 
-def folded(column: Column, inches: float, size: float, most_lines: int = 3) -> str:
+def folded(column: Column, inches: float, size: float) -> str:
     """A label in lines that fit: the name, broken after its dots, spaces and underscores, and the unit."""
     most = max(6, int(inches / (CHARACTER * size)))
     if len(column.label) <= most:
@@ -65,8 +67,8 @@ def folded(column: Column, inches: float, size: float, most_lines: int = 3) -> s
         if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > most:
             lines.append("")
         lines[-1] += piece
-    if len(lines) > most_lines:
-        lines = [*lines[: most_lines - 1], lines[most_lines - 1] + "…"]
+    if len(lines) > MOST_LINES:
+        lines = [*lines[: MOST_LINES - 1], lines[MOST_LINES - 1] + "…"]
     lines = [shortened(line.strip(), most) for line in lines]
     unit = column.label.removeprefix(column.name).removeprefix(", ")
     return "\n".join([*lines, unit] if unit else lines)

@@ -14,8 +14,8 @@ SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 class Playback:
     """The clock; the caller supplies wall-clock time. `t` is between `first` and `last`; `speed` is relative to real time."""
 
-    def __init__(self, first: float, last: float, loop: bool = True) -> None:
-        self.first, self.last, self.loop = min(first, last), max(first, last), loop
+    def __init__(self, first: float, last: float) -> None:
+        self.first, self.last, self.loop = min(first, last), max(first, last), True
         self.t, self.playing, self.speed = self.first, False, 1.0
         self._since: tuple[float, float] | None = None
 
