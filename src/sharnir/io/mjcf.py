@@ -15,8 +15,7 @@ from ..model.pose import Pose
 from ..types import FloatArray
 from .mjcf_actuators import add_actuators
 from .mjcf_bodies import add_bodies
-from .mjcf_check import compile_source
-from .mjcf_import import MjcfImport, ModelCoordinate, Names, pose_of
+from .mjcf_import import MjcfImport, ModelCoordinate, Names, compile_source, pose_of
 from .mjcf_joints import FREE, HINGE, SLIDE, WIDTH_Q, WIDTH_V, JointPart, JointReader, add_joints, joint_names
 from .mjcf_process import COMPILER
 from .mjcf_record import CompiledModel

@@ -12,9 +12,8 @@ from ..errors import FormatError, known
 from ..model.as_added import parts_of
 from ..model.body import GROUND, Body
 from ..model.model import Model, PlacedJoint
-from ..model.pose import Pose
+from ..model.pose import Pose, roll_pitch_yaw
 from ..model.visual import Visual
-from .rpy import roll_pitch_yaw
 from .urdf_links import PRIMITIVES
 from .urdf_write_joints import joint_lines
 from .xml import attribute, numbers
