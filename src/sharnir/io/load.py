@@ -10,6 +10,7 @@ from ..types import FilePath, truth
 from .paths import LoadOptions, model_path
 from .xml import read_xml
 
+XML, YAML = (".urdf", ".xml", ".mjcf"), (".yaml", ".yml")
 READABLE = ".urdf (URDF), .xml or .mjcf (MuJoCo's MJCF), .yaml or .yml (sharnir's own)"
 
 
@@ -35,7 +36,7 @@ def load(
     floating, passive = truth(floating, "floating"), truth(passive, "passive")
     options = LoadOptions(floating, strict, package_paths, passive, truth(actuators, "actuators"))
     suffix = path.suffix.lower()
-    root = read_xml(path) if suffix in (".urdf", ".xml", ".mjcf") else None
+    root = read_xml(path) if suffix in XML else None
     if root is not None and (suffix == ".urdf" or root.tag == "robot"):
         from .urdf import load_urdf
 
@@ -44,7 +45,7 @@ def load(
         from .mjcf import load_mjcf
 
         return load_mjcf(path, options, root)
-    if suffix in (".yaml", ".yml"):
+    if suffix in YAML:
         from .native import load_native
 
         return load_native(path, options)

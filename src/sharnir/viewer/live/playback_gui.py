@@ -21,7 +21,7 @@ class PlaybackPanel:
     def __init__(self, stage: Stage, results: Sequence[Result], nodes: Sequence[SceneNodes]) -> None:
         self.stage, self.results, self.nodes = stage, list(results), list(nodes)
         self.tracks = [Track(n.scene.t, n.scene.rotation, n.scene.position) for n in nodes]
-        self.clock = Playback(min(k.t[0] for k in self.tracks), max(k.t[-1] for k in self.tracks))
+        self.clock = Playback(min(float(k.t.min()) for k in self.tracks), max(float(k.t.max()) for k in self.tracks))
         self.watchers: list[Any] = []
         gui, first, last = stage.viser.gui, self.clock.first, self.clock.last
         self._button = gui.add_button("play")
