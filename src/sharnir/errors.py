@@ -130,7 +130,12 @@ def brief(value: object, longest: int = LONGEST_SHOWN) -> str:
         text = plain(repr(value))
     except Exception:  # an integer of more digits than Python prints, an object with a faulty repr
         text = f"<{type(value).__name__}>"
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return shortened(text, longest)
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters: a longer one ends with an ellipsis."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def no_such(kind: str, name: object, names: Iterable[str], plural: str = "", limit: int = 12) -> str:

@@ -13,7 +13,6 @@ from test_mjcf_files import stl
 import sharnir as sh
 from mjcf_models import SEED_FILES
 from mujoco_pairs import write
-from sharnir.io.mjcf import load_mjcf
 from work import counted
 
 SEEDS = [*SEED_FILES, SHIPPED.read_text(encoding="utf-8")]
@@ -31,7 +30,7 @@ def test_mutations_are_read_or_refused(round_: int, tmp_path: Path, capfd: pytes
         path = write(tmp_path, data)
         with counted() as work:
             try:
-                load_mjcf(path).freeze()
+                sh.load(path).freeze()
             except sh.SharnirError:
                 refused += 1
             except BaseException as error:
@@ -61,7 +60,7 @@ def test_damaged_meshes_are_read_or_refused(tmp_path: Path) -> None:
             (tmp_path / name).write_bytes(damaged(data, rng))
         path = write(tmp_path, mutated(MESHES, rng) if k % 2 else MESHES)
         try:
-            load_mjcf(path).freeze()
+            sh.load(path).freeze()
         except sh.SharnirError as error:
             said.append(str(error))
     assert 0 < len(said) < 40 and all(words.startswith(str(path)) for words in said)
@@ -103,5 +102,5 @@ BOMB = '<!DOCTYPE b [<!ENTITY a "aaaaaaaaaa">' + "".join(
 def test_attacks_are_refused_at_once(text: str, tmp_path: Path) -> None:
     path = write(tmp_path, text)
     with counted() as work, pytest.raises(sh.SharnirError):
-        load_mjcf(path)
+        sh.load(path)
     assert work.calls < MOST

@@ -11,7 +11,6 @@ import pytest
 import sharnir as sh
 from mjcf_models import COPIES, COUPLED, SLIDER, WALKER, random_tree, two_hinges
 from mujoco_pairs import MujocoPair, load_pair, pair_of
-from sharnir.io.mjcf import load_mjcf
 from states import assert_close
 
 SHIPPED = Path(mujoco.__file__).parent / "testdata" / "model.xml"
@@ -217,17 +216,17 @@ def test_floating_puts_a_free_joint_under_the_one_body_of_the_world(tmp_path):
     assert pair.model.q_names == theirs.model.q_names
     assert_close(pair.model.keyframes["qpos0"], theirs.model.keyframes["qpos0"], 1e-15)
     assert_same(pair)
-    assert load_mjcf(tmp_path / "model.xml").nq == 1
+    assert sh.load(tmp_path / "model.xml").nq == 1
     path = tmp_path / "walker.xml"
     path.write_text(WALKER)
-    assert load_mjcf(path, floating=True).nq == 17
+    assert sh.load(path, floating=True).nq == 17
 
 
 def test_floating_needs_one_body_that_stands_still(tmp_path):
     path = tmp_path / "model.xml"
     path.write_text(two_hinges())
     with pytest.raises(sh.FormatError, match="single body in the world; this one has 'one', 'two'"):
-        load_mjcf(path, floating=True)
+        sh.load(path, floating=True)
     path.write_text(SLIDER)
     with pytest.raises(sh.FormatError, match="'cart' has joints to the world already"):
-        load_mjcf(path, floating=True)
+        sh.load(path, floating=True)

@@ -10,7 +10,6 @@ from test_mjcf import SHIPPED, without_loops
 import sharnir as sh
 from mjcf_models import JOINTS, MACHINE, PLACES
 from mujoco_pairs import MujocoPair, load_pair, pair_of, write
-from sharnir.io.mjcf import load_mjcf
 from states import assert_close
 
 UNREAD = """
@@ -67,7 +66,7 @@ def test_the_actuators_of_the_model_that_mujoco_ships_are_the_same():
 
 
 def test_an_activation_stays_in_its_range(tmp_path):
-    m = load_mjcf(write(tmp_path, MACHINE % ('<intvelocity name="i" joint="a" kp="5" actrange="-.5 .5"/>', "")))
+    m = sh.load(write(tmp_path, MACHINE % ('<intvelocity name="i" joint="a" kp="5" actrange="-.5 .5"/>', "")))
     d = sh.Dynamics(m, backend="python")
     for act, control, rate in ((0.5, 2.0, 0.0), (0.5, -2.0, -2.0), (-0.5, -2.0, 0.0), (-0.5, 1.0, 1.0), (0.4, 2.0, 2.0)):
         assert d.state_rates(parameters={"i": control, "i.activation": act}).tolist() == [rate]
@@ -78,16 +77,16 @@ def test_controls_and_activations_begin_as_in_the_first_keyframe(tmp_path):
     actuators = (
         '<motor name="m" joint="a" ctrlrange="-1 1"/><motor joint="a"/><cylinder name="c" joint="b"/><motor name="c" joint="c"/>'
     )
-    m = load_mjcf(write(tmp_path, MACHINE % (actuators.replace('name="c" joint="c"', 'joint="c"'), key)))
+    m = sh.load(write(tmp_path, MACHINE % (actuators.replace('name="c" joint="c"', 'joint="c"'), key)))
     assert m.parameters == {"m": 1.0, "actuator1": 0.3, "c": 0.2, "actuator3": 0.0}
     assert m.states == {"c.activation": 0.7}
-    off = load_mjcf(write(tmp_path, MACHINE % (actuators.replace('name="c" joint="c"', 'joint="c"'), key)), actuators=False)
+    off = sh.load(write(tmp_path, MACHINE % (actuators.replace('name="c" joint="c"', 'joint="c"'), key)), actuators=False)
     assert not off.parameters and not off.forces
 
 
 def test_what_is_not_read_is_reported_with_the_reason(tmp_path):
     option = '<option actuatorgroupdisable="3"/>'
-    m = load_mjcf(write(tmp_path, MACHINE % (UNREAD, option)))
+    m = sh.load(write(tmp_path, MACHINE % (UNREAD, option)))
     assert list(m.parameters) == ["m0", "limb", "more", "early"]
     text = str(m.import_report)
     for said in (
@@ -96,7 +95,7 @@ def test_what_is_not_read_is_reported_with_the_reason(tmp_path):
     ):  # fmt: skip
         assert said in text
     with pytest.raises(sh.FormatError, match="would be ignored"):
-        load_mjcf(write(tmp_path, MACHINE % (UNREAD, option)), strict=True)
+        sh.load(write(tmp_path, MACHINE % (UNREAD, option)), strict=True)
 
 
 def test_a_motion_with_activations_is_that_of_mujoco(tmp_path):

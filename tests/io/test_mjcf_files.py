@@ -11,7 +11,6 @@ from test_mjcf import assert_same
 import sharnir as sh
 from mjcf_models import WALKER
 from mujoco_pairs import load_pair, write
-from sharnir.io.mjcf import load_mjcf
 
 BODY = '<body name="{0}"><joint name="j{0}"/><geom size="0.1" {1}/></body>'
 TETRAHEDRON = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=np.float32)
@@ -45,7 +44,7 @@ def test_nested_includes_are_found_from_the_model_and_from_the_including_file(tm
 def test_a_file_that_includes_itself_is_refused(name, tmp_path):
     write(tmp_path, model('<include file="model.xml"/>'), "loop.xml")
     with pytest.raises(sh.FormatError, match="a second time, or includes itself"):
-        load_mjcf(write(tmp_path, model(f'<include file="{name}"/>')))
+        sh.load(write(tmp_path, model(f'<include file="{name}"/>')))
 
 
 @pytest.mark.parametrize(
@@ -60,7 +59,7 @@ def test_a_file_that_includes_itself_is_refused(name, tmp_path):
 )
 def test_paths_that_leave_the_package_are_refused_with_file_and_line(inner, tmp_path):
     with pytest.raises(sh.FormatError, match=r"model\.xml:2: .* leads out of the model's package"):
-        load_mjcf(beside_secrets(tmp_path, inner))
+        sh.load(beside_secrets(tmp_path, inner))
 
 
 def beside_secrets(tmp_path, inner):
@@ -90,7 +89,7 @@ def beside_secrets(tmp_path, inner):
 def test_a_mesh_outside_the_package_is_not_read_and_refuses_the_model_only_where_mass_comes_from_it(inner, tmp_path):
     kind = "hfield" if "hfield" in inner else "mesh"
     shown = f'<worldbody>{BODY.format("b", "")}<geom type="{kind}" {kind}="m"/></worldbody>'
-    m = load_mjcf(beside_secrets(tmp_path / "shown", inner + shown))
+    m = sh.load(beside_secrets(tmp_path / "shown", inner + shown))
     assert any(e.what == "file that is not read" and "leads out of" in e.why for e in m.import_report.ignored)
     assert all(v.path is None for v in m.visuals)
     if kind == "mesh":
@@ -98,7 +97,7 @@ def test_a_mesh_outside_the_package_is_not_read_and_refuses_the_model_only_where
         with pytest.raises(
             sh.FormatError, match=r"model\.xml:2: body 'b' takes its mass from the mesh 'm', but the file .* leads"
         ):
-            load_mjcf(beside_secrets(tmp_path / "heavy", inner + heavy))
+            sh.load(beside_secrets(tmp_path / "heavy", inner + heavy))
 
 
 @pytest.mark.parametrize(
@@ -114,12 +113,12 @@ def test_files_of_one_package_may_name_each_other(mark, tmp_path):
     (tmp_path / "package" / "meshes" / "link.stl").symlink_to(tmp_path / "secret.stl")
     body = BODY.format("b", 'type="mesh" mesh="rock"')
     text = f'<compiler meshdir="../meshes"/><asset><mesh file="rock.stl"/></asset><worldbody>{body}</worldbody>'
-    (rock,) = load_mjcf(write(tmp_path, model(text), "package/robots/model.xml")).visuals
+    (rock,) = sh.load(write(tmp_path, model(text), "package/robots/model.xml")).visuals
     assert rock.path == (tmp_path / "package" / "meshes" / "rock.stl").resolve()
     for outside in ("../../secret.stl", "link.stl"):
         other = text.replace('file="rock.stl"', f'name="rock" file="{outside}"')
         with pytest.raises(sh.FormatError, match="leads out of the model's package"):
-            load_mjcf(write(tmp_path, model(other), "package/robots/model.xml"))
+            sh.load(write(tmp_path, model(other), "package/robots/model.xml"))
 
 
 def test_declared_folders_may_be_read(tmp_path):
@@ -129,8 +128,8 @@ def test_declared_folders_may_be_read(tmp_path):
     geom = BODY.format("a", 'type="mesh" mesh="rock"') + '<include file="../common/body.xml"/>'
     path = write(tmp_path / "robot", model(f"{inner}<worldbody>{geom}</worldbody>"))
     with pytest.raises(sh.FormatError, match="declare its folder in package_paths"):
-        load_mjcf(path, package_paths=[tmp_path / "assets"])
-    m = load_mjcf(path, package_paths=[tmp_path / "assets", tmp_path / "common"])
+        sh.load(path, package_paths=[tmp_path / "assets"])
+    m = sh.load(path, package_paths=[tmp_path / "assets", tmp_path / "common"])
     (rock, _) = m.visuals
     assert rock.path == (tmp_path / "assets" / "rock.stl").resolve() and rock.uri == "rock.stl" and rock.scale == (0.1, 0.2, 0.3)
     assert_same(load_pair(path, package_paths=[tmp_path]))
@@ -157,11 +156,11 @@ def test_a_model_inside_a_model_is_read_by_the_same_rules(tmp_path):
     assert_same(pair)
     write(tmp_path, model(f'\n<asset><mesh name="rock" file="../../x.stl"/></asset><worldbody>{body}</worldbody>'), "sub/arm.xml")
     with pytest.raises(sh.FormatError, match=r"arm\.xml:2: .* leads out of the model's package"):
-        load_mjcf(path)
+        sh.load(path)
     damped = BODY.format("arm", "").replace("<joint", '<joint damping="-1"')
     write(tmp_path, model(f"<worldbody>\n\n{damped}</worldbody>"), "sub/arm.xml")
     with pytest.raises(sh.FormatError, match=r"arm\.xml:3: joint 'left_jarm': .*damping: expected a number of at least 0"):
-        load_mjcf(path)
+        sh.load(path)
 
 
 def test_the_home_folder_is_no_package(tmp_path, monkeypatch):
@@ -171,7 +170,7 @@ def test_the_home_folder_is_no_package(tmp_path, monkeypatch):
     write(tmp_path, "", ".git/HEAD")
     write(tmp_path, world(BODY.format("b", "")), "secret.xml")
     with pytest.raises(sh.FormatError, match="leads out of the model's package"):
-        load_mjcf(write(tmp_path, model('<include file="../secret.xml"/>'), "downloads/model.xml"))
+        sh.load(write(tmp_path, model('<include file="../secret.xml"/>'), "downloads/model.xml"))
 
 
 # --- errors ---------------------------------------------------------------------------------------------------------------------
@@ -183,7 +182,7 @@ def test_the_home_folder_is_no_package(tmp_path, monkeypatch):
         ("<mujoco>\n<worldbody><nonsense/></worldbody></mujoco>", r"model\.xml:2: MuJoCo refuses .*nonsense.* line 2"),
         ('<mujoco><worldbody>\n<body><joint axis="0 0 0"/></body></worldbody></mujoco>', r"model\.xml:2: MuJoCo refuses"),
         ("<mujoco/>", "nothing moves"),
-        ("<robot name='r'/>", "the root of an MJCF file is <mujoco>, not <robot>"),
+        ("<sdf name='r'/>", "the root of an MJCF file is <mujoco>, not <sdf>"),
         ("<mujoco", r"model\.xml:1: malformed XML"),
         ("", r"model\.xml:1: malformed XML"),
         ('<!DOCTYPE m [<!ENTITY a "b">]><mujoco>&a;</mujoco>', "a DOCTYPE declaration is refused"),
@@ -203,13 +202,13 @@ def test_the_home_folder_is_no_package(tmp_path, monkeypatch):
 )  # fmt: skip
 def test_errors_name_the_file_and_the_line(text, message, tmp_path):
     with pytest.raises(sh.ModelError, match=message):
-        load_mjcf(write(tmp_path, text)).freeze()
+        sh.load(write(tmp_path, text)).freeze()
 
 
 def test_a_fragment_is_refused_with_the_files_that_include_it(tmp_path):
     part = write(tmp_path, "<mujocoinclude><worldbody/></mujocoinclude>", "part.xml")
     with pytest.raises(sh.FormatError, match=r"part\.xml:1: .* this is a fragment; load the model that has an <include> of it"):
-        load_mjcf(part)
+        sh.load(part)
     for name in ("robot.xml", "scene.xml"):
         write(tmp_path, model('<include file="part.xml"/>'), name)
     write(tmp_path, "<mujoco", "broken.xml")
@@ -221,22 +220,23 @@ def test_a_fragment_is_refused_with_the_files_that_include_it(tmp_path):
 
 def test_infinite_ranges_and_names_like_numbers_are_fine(tmp_path):
     body = '<body name="nan"><joint name="inf" range="-inf inf" limited="true" user="nan"/><geom size="0.1"/></body>'
-    assert load_mjcf(write(tmp_path, world(body))).joints[0].type.limits == (-np.inf, np.inf)
+    assert sh.load(write(tmp_path, world(body))).joints[0].type.limits == (-np.inf, np.inf)
 
 
 def test_an_error_in_an_included_file_names_that_file(tmp_path):
     write(tmp_path, "<mujoco>\n\n<body><nonsense/></body></mujoco>", "part.xml")
     with pytest.raises(sh.FormatError, match=r"part\.xml:3: MuJoCo refuses"):
-        load_mjcf(write(tmp_path, world('<include file="part.xml"/>')))
+        sh.load(write(tmp_path, world('<include file="part.xml"/>')))
 
 
 def test_encodings_are_those_the_file_declares(tmp_path):
     """MuJoCo reads UTF-8 alone; what it gets is written anew."""
     text = '<?xml version="1.0" encoding="UTF-16"?>' + world(BODY.format("тело", ""))
-    assert [b.name for b in load_mjcf(write(tmp_path, text.encode("utf-16"))).bodies] == ["тело"]
+    assert [b.name for b in sh.load(write(tmp_path, text.encode("utf-16"))).bodies] == ["тело"]
 
 
 def test_a_folder_or_nothing_is_no_model(tmp_path):
-    for path in (tmp_path, tmp_path / "gone.xml"):
+    (tmp_path / "folder.xml").mkdir()
+    for path in (tmp_path / "folder.xml", tmp_path / "gone.xml"):
         with pytest.raises(sh.FormatError, match=r"folder, not a file|no such file"):
-            load_mjcf(path)
+            sh.load(path)

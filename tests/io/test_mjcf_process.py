@@ -14,7 +14,6 @@ import sharnir as sh
 from mjcf_models import SLIDER
 from mujoco_pairs import write
 from sharnir.io import mjcf_process
-from sharnir.io.mjcf import load_mjcf
 from sharnir.io.mjcf_process import COMPILER
 from sharnir.io.mjcf_record import send
 
@@ -37,25 +36,25 @@ class Expired:
 
 
 def test_a_small_file_that_takes_minutes_is_refused_when_its_time_is_up(tmp_path, monkeypatch):
-    load_mjcf(write(tmp_path, SLIDER))  # the process is there
+    sh.load(write(tmp_path, SLIDER))  # the process is there
     path = write(tmp_path, COPIES)
     with monkeypatch.context() as patched:
         patched.setenv("SHARNIR_MJCF_SECONDS", "40")
         patched.setattr(threading, "Timer", Expired)
         with pytest.raises(sh.FormatError) as refused:
-            load_mjcf(path)
+            sh.load(path)
     assert 40.0 < Expired.seconds < 41.0, "and something for its size"
     assert "model.xml: compiling it takes more than 40 s; make fewer copies" in str(refused.value)
     assert "set SHARNIR_MJCF_SECONDS" in str(refused.value)
-    assert load_mjcf(write(tmp_path, SLIDER)).nv == 7
+    assert sh.load(write(tmp_path, SLIDER)).nv == 7
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="address space is bounded on Linux alone")
 def test_a_small_file_that_takes_gigabytes_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("SHARNIR_MJCF_SECONDS", "600")  # memory is what it runs out of, however slow the machine
     with pytest.raises(sh.FormatError, match=r"model\.xml: compiling it takes more than 1000 MB of memory; .* SHARNIR_MJCF_MB"):
-        load_mjcf(write(tmp_path, TORUS.format(19000)))
-    assert load_mjcf(write(tmp_path, SLIDER)).nv == 7
+        sh.load(write(tmp_path, TORUS.format(19000)))
+    assert sh.load(write(tmp_path, SLIDER)).nv == 7
 
 
 @pytest.mark.skipif(not hasattr(os, "waitid"), reason="signals of POSIX")
@@ -64,7 +63,7 @@ def test_a_small_file_that_takes_gigabytes_is_refused(tmp_path, monkeypatch):
     [("SIGSEGV", r"MuJoCo's compiler crashed on it \(signal \d+\)"), ("SIGXCPU", "compiling it takes more than 10 s; .*SECONDS")],
 )
 def test_a_compiler_that_dies_of_a_job_does_not_end_the_caller(name, says, tmp_path, monkeypatch):
-    load_mjcf(write(tmp_path, SLIDER))
+    sh.load(write(tmp_path, SLIDER))
     process = COMPILER.process
     assert process is not None
 
@@ -77,8 +76,8 @@ def test_a_compiler_that_dies_of_a_job_does_not_end_the_caller(name, says, tmp_p
     with monkeypatch.context() as patched:
         patched.setattr(mjcf_process, "send", deadly)
         with pytest.raises(sh.FormatError, match=rf"model\.xml: {says}"):
-            load_mjcf(path)
-    assert load_mjcf(write(tmp_path, SLIDER)).nv == 7 and COMPILER.process is not process
+            sh.load(path)
+    assert sh.load(write(tmp_path, SLIDER)).nv == 7 and COMPILER.process is not process
 
 
 def test_a_file_that_crashes_mujoco_is_refused(tmp_path):
@@ -88,15 +87,15 @@ def test_a_file_that_crashes_mujoco_is_refused(tmp_path):
     text = f"""<mujoco><extension><plugin plugin="mujoco.sdf.gear"><instance name="g"/></plugin></extension>
       <worldbody><replicate count="3"><body><joint/><geom size="0.1">{plugin}</geom></body></replicate></worldbody></mujoco>"""
     with pytest.raises(sh.FormatError, match=r"model\.xml:.* MuJoCo"):
-        load_mjcf(write(tmp_path, text))
-    assert load_mjcf(write(tmp_path, SLIDER)).nv == 7
+        sh.load(write(tmp_path, text))
+    assert sh.load(write(tmp_path, SLIDER)).nv == 7
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "soon", "nan", "1e99"])
 def test_a_limit_is_a_positive_number(value, tmp_path, monkeypatch):
     monkeypatch.setenv("SHARNIR_MJCF_SECONDS", value)
     with pytest.raises(sh.ModelError, match="SHARNIR_MJCF_SECONDS must be a positive number"):
-        load_mjcf(write(tmp_path, SLIDER))
+        sh.load(write(tmp_path, SLIDER))
 
 
 ALONE = """
@@ -132,7 +131,7 @@ def test_one_process_serves_all_files_and_ends_with_its_parent(tmp_path):
 
 def test_threads_share_the_process(tmp_path):
     path, found = write(tmp_path, SLIDER), list[int]()
-    threads = [threading.Thread(target=lambda: found.append(load_mjcf(path).nv)) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: found.append(sh.load(path).nv)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

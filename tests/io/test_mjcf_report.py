@@ -10,7 +10,6 @@ import pytest
 import sharnir as sh
 from mjcf_models import COPIES, SLIDER, WALKER, random_tree, two_hinges
 from mujoco_pairs import pair_of, write
-from sharnir.io.mjcf import load_mjcf
 from states import assert_close
 
 
@@ -43,11 +42,11 @@ def test_the_report_names_what_is_left_out(tmp_path):
     }  # fmt: skip
     assert any(e.what == "frictionloss" for e in report.of("kept"))
     with pytest.raises(sh.FormatError, match="strict=True refuses"):
-        load_mjcf(tmp_path / "model.xml", strict=True)
+        sh.load(tmp_path / "model.xml", strict=True)
 
 
 def test_strict_accepts_what_is_honoured_whole(tmp_path):
-    assert load_mjcf(write(tmp_path, random_tree(3).replace("<geom", '<geom contype="0" conaffinity="0"')), strict=True).nq
+    assert sh.load(write(tmp_path, random_tree(3).replace("<geom", '<geom contype="0" conaffinity="0"')), strict=True).nq
 
 
 def test_load_knows_mjcf_by_its_root(tmp_path):
@@ -58,7 +57,7 @@ def test_load_knows_mjcf_by_its_root(tmp_path):
 def test_nothing_is_written_to_the_terminal_or_the_folder(tmp_path, capfd, monkeypatch):
     """MuJoCo's warnings go to the report."""
     monkeypatch.chdir(tmp_path)
-    m = load_mjcf(write(tmp_path, COPIES))
+    m = sh.load(write(tmp_path, COPIES))
     assert any("settotalmass" in e.why for e in m.import_report.warnings)
     assert capfd.readouterr() == ("", "") and [p.name for p in tmp_path.iterdir()] == ["model.xml"]
 
@@ -66,7 +65,7 @@ def test_nothing_is_written_to_the_terminal_or_the_folder(tmp_path, capfd, monke
 def test_without_mujoco_the_message_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(sh.ModelError, match=r"pip install \"sharnir\[mjcf\]\""):
-        load_mjcf(tmp_path / "model.xml")
+        sh.load(write(tmp_path, "<mujoco/>"))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +83,7 @@ def test_without_mujoco_the_message_says_how_to_get_it(tmp_path, monkeypatch):
 )
 def test_what_cannot_be_had_whole_is_said(inner, verdict, what, tmp_path):
     text = two_hinges().replace("<worldbody>", f"<worldbody>{inner}")
-    report = load_mjcf(write(tmp_path, text)).import_report
+    report = sh.load(write(tmp_path, text)).import_report
     assert what in {e.what for e in report.of(verdict)}
 
 
@@ -94,7 +93,7 @@ def test_names_that_clash_or_are_not_there_are_made_unique(tmp_path):
       <body><joint/><joint axis="1 0 0"/><geom size="0.1"/><body><joint/><geom size="0.1"/></body></body>
       <body name="x"><freejoint/><geom size="0.1"/><site name="s"/><camera name="s"/><body name="s"/></body>
     </worldbody></mujoco>"""
-    m = load_mjcf(write(tmp_path, text))
+    m = sh.load(write(tmp_path, text))
     assert [b.name for b in m.bodies] == ["ground (body)", "body2", "body3", "x"]
     assert [j.name for j in m.joints] == ["ground (body)", "body2", "body3 joint", "x float"]
     assert m.q_names[2:5] == ["body2.body2 joint", "body2.body2 joint (joint)", "body3 joint"]

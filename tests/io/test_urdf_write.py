@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sharnir as sh
-from sharnir.io.rpy import roll_pitch_yaw
+from sharnir.model.pose import roll_pitch_yaw
 from states import assert_close, random_axis, random_mass, random_pose
 from urdf_files import INERTIAL, arm, assert_same_dynamics, joint, link, write
 

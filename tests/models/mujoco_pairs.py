@@ -18,7 +18,6 @@ import mujoco
 import numpy as np
 
 import sharnir as sh
-from sharnir.io.mjcf import load_mjcf
 from sharnir.io.mjcf_compile import quiet
 
 OFF = ("CONTACT", "CONSTRAINT", "ACTUATION")
@@ -102,7 +101,7 @@ def load_pair(path: Path, **options: Any) -> MujocoPair:
     if options.get("passive") is False:
         for field in ("dof_damping", "jnt_stiffness", "tendon_damping", "tendon_stiffness"):
             getattr(theirs, field)[:] = 0.0
-    return MujocoPair(load_mjcf(path, **{"actuators": False, **options}), theirs, mujoco.MjData(theirs))
+    return MujocoPair(sh.load(path, **{"actuators": False, **options}), theirs, mujoco.MjData(theirs))
 
 
 def pair_of(folder: Path, text: str, **options: Any) -> MujocoPair:

@@ -412,8 +412,8 @@ def test_the_picture_suits_the_study(tmp_path):
 
 def page_of(ds, path, **options) -> tuple[str, dict]:
     text = study_page(ds, path, **options).read_text(encoding="utf-8")
-    data = re.search('<script type="application/json" id="study">(.*?)</script>', text, re.DOTALL)[1]
-    return text, json.loads(data)
+    data = re.search('<script type="application/json" id="charts">(.*?)</script>', text, re.DOTALL)[1]
+    return text, json.loads(data)["study"]
 
 
 def test_the_page_says_what_the_study_found(tmp_path):

@@ -142,12 +142,13 @@ def test_sizes_that_say_nothing_are_said(bar):
     assert [note.split(" of ")[0] for note in notes] == [f"not drawn: a {kind}" for kind in ("box", "skin", "sphere")]
 
 
-def test_all_meshes_of_a_model_share_its_budget_and_small_ones_stay_as_they_are(bar, tmp_path):
+def test_all_meshes_of_a_model_share_its_budget_and_small_ones_stay_as_they_are(bar, tmp_path, monkeypatch):
     for k, n in enumerate((2, 4, 5)):
         trimesh.creation.icosphere(n).export(tmp_path / f"{k}.stl")
         bar.add_visual("bar", tmp_path / f"{k}.stl")
         bar.add_visual("bar", tmp_path / f"{k}.stl", at=sh.Pose((3.0, 0.0, 0.0)))
-    drawn, notes = drawn_visuals(bar, budget=5000)
+    monkeypatch.setattr(visuals, "MODEL_BUDGET", 5000)
+    drawn, notes = drawn_visuals(bar)
     counts = [len(one.geometry.faces) for one in drawn]
     assert counts[0] == 320 and counts[2] == pytest.approx(2340, abs=20) and counts[4] == pytest.approx(2340, abs=20)
     assert all(a.geometry is b.geometry for a, b in zip(drawn[::2], drawn[1::2], strict=True))  # each file once
@@ -180,7 +181,9 @@ def test_a_yaml_file_names_meshes_beside_it_and_none_outside(tmp_path):
     assert len(drawn) == 3 and drawn[0].geometry is drawn[1].geometry  # and one box for both that lead out
     assert notes == ["drawn as boxes: 1 mesh outside the folders of the model (declare them in package_paths): out.stl"]
     assert not drawn_visuals(sh.load(package / "m.yaml", package_paths=tmp_path))[1]
-    assert "outside" in drawn_visuals(m, folders=[tmp_path / "elsewhere"])[1][0]
+    m.mesh_folders, own = [tmp_path / "elsewhere"], m.mesh_folders
+    assert "outside" in drawn_visuals(m)[1][0]
+    m.mesh_folders = own
     m.add_visual("b", tmp_path / "out.stl")  # the user may
     assert len(drawn_visuals(m)[0]) == 5 and len(drawn_visuals(m.copy())[0]) == 5
 

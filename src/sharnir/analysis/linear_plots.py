@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import StateError, brief
 from ..model.references import listed_names
-from ..reporting.atomic_write import target_of
-from ..reporting.pictures import COLOURS, GREY, check_picture_suffix, new_figure, plain_axes, save_picture
+from ..reporting.pictures import COLOURS, GREY, check_picture, new_figure, plain_axes, save_picture
 from ..types import real_array
 from .modes import ZERO, Mode
 
@@ -42,7 +41,7 @@ def bode(
     rows = [system.index("output", name) for name in listed_names(outputs, "outputs")] or list(range(len(system.output_names)))
     if not rows or not columns:
         raise StateError("nothing to plot: the system has no inputs or no outputs")
-    _check(path)
+    check_picture(path)
     w = default_frequencies(system) if omega is None else _frequencies(omega)
     G = system.frequency_response(w)
     figure = new_figure((9.0, 6.0), window=path is None, layout="constrained")
@@ -78,7 +77,7 @@ def default_frequencies(system: LinearSystem) -> np.ndarray:
 
 
 def plot_modes(system: LinearSystem, path: str | PathLike[str] | None) -> Figure:
-    _check(path)
+    check_picture(path)
     modes = [mode for mode in system.modes if mode.kind != ZERO][:MAX_MODES]
     figure = new_figure((9.0, max(4.0, 1.5 + 0.28 * len(system.v))), window=path is None, layout="constrained")
     plane, shapes = figure.subplots(1, 2, width_ratios=(1, 1.4))
@@ -121,9 +120,3 @@ def _frequencies(omega: ArrayLike) -> np.ndarray:
     if w.ndim > 1 or not (np.isfinite(w).all() and (w > 0.0).all()):
         raise StateError(f"omega: expected positive angular frequencies (n,), rad/s, got {brief(omega)}")
     return np.sort(w)
-
-
-def _check(path: str | PathLike[str] | None) -> None:
-    if path is not None:
-        check_picture_suffix(path)
-        target_of(path)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..reporting import pictures
 from ..reporting.formats import count, duration, error
+from ..reporting.pictures import COLOURS, GREY
 
 if TYPE_CHECKING:
     from .row import Row
@@ -25,13 +26,12 @@ class Backend(NamedTuple):
 
 
 BACKENDS = {
-    "llvm": Backend("llvm: straight-line code", "#1b6ca8", "circle"),
-    "loops": Backend("loops: compiled loops", "#2e8b57", "diamond"),
+    "llvm": Backend("llvm: straight-line code", COLOURS[0], "circle"),
+    "loops": Backend("loops: compiled loops", COLOURS[2], "diamond"),
     "python": Backend("python: interpreted", "#e09f3e", "square"),
     "sparse": Backend("sparse: SciPy's LU", "#9c4f96", "cross"),
     "dense": Backend("dense: NumPy", "#9c4f96", "cross"),
 }
-GREY = "#8a8f98"
 
 
 class Point(NamedTuple):

@@ -7,8 +7,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StateError
-from ..reporting.pictures import INK, PALE, check_picture, new_figure, save_picture
-from .charts import BACKENDS, GREY, Chart, charts, log_ticks
+from ..reporting.pictures import GREY, INK, PALE, check_picture, new_figure, save_picture
+from .charts import BACKENDS, Chart, charts, log_ticks
 from .summary import mechanism
 
 if TYPE_CHECKING:

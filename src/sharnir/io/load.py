@@ -10,6 +10,7 @@ from ..types import FilePath, truth
 from .paths import LoadOptions, model_path
 from .xml import read_xml
 
+XML, YAML = (".urdf", ".xml", ".mjcf"), (".yaml", ".yml")
 READABLE = ".urdf (URDF), .xml or .mjcf (MuJoCo's MJCF), .yaml or .yml (sharnir's own)"
 
 
@@ -35,16 +36,16 @@ def load(
     floating, passive = truth(floating, "floating"), truth(passive, "passive")
     options = LoadOptions(floating, strict, package_paths, passive, truth(actuators, "actuators"))
     suffix = path.suffix.lower()
-    root = read_xml(path) if suffix in (".xml", ".mjcf") else None
-    if suffix == ".urdf" or (root is not None and root.tag == "robot"):
+    root = read_xml(path) if suffix in XML else None
+    if root is not None and (suffix == ".urdf" or root.tag == "robot"):
         from .urdf import load_urdf
 
         return load_urdf(path, options, root)
     if root is not None:
         from .mjcf import load_mjcf
 
-        return load_mjcf(path, **options._asdict())
-    if suffix in (".yaml", ".yml"):
+        return load_mjcf(path, options, root)
+    if suffix in YAML:
         from .native import load_native
 
         return load_native(path, options)

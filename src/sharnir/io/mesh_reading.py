@@ -49,17 +49,16 @@ class Piece:
     """(V, 3) in place of it."""
 
 
-def allowed_path(visual: Visual, *folders: Iterable[Path] | None) -> Path:
-    """Where the mesh of a visual is; MeshFault where there is none, or outside any of these groups of folders (None: all)."""
+def allowed_path(visual: Visual, folders: Iterable[Path] | None) -> Path:
+    """Where the mesh of a visual is; MeshFault where there is none, or outside these folders (None: all)."""
     if visual.path is None:
         raise MeshFault("missing (`import_report` says why)" if visual.uri else "without a file")
-    for group in folders:
-        try:
-            outside = group is not None and confined(visual.path, [Path(f).resolve() for f in group]) is None
-        except UNUSABLE:
-            outside = True
-        if outside:
-            raise MeshFault("outside the folders of the model (declare them in package_paths)")
+    try:
+        outside = folders is not None and confined(visual.path, [Path(f).resolve() for f in folders]) is None
+    except UNUSABLE:
+        outside = True
+    if outside:
+        raise MeshFault("outside the folders of the model (declare them in package_paths)")
     return visual.path
 
 

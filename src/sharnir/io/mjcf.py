@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,11 +12,10 @@ from ..model.import_report import ImportReport
 from ..model.joints import Ball, Free, Weld
 from ..model.model import Model
 from ..model.pose import Pose
-from ..types import FilePath, FloatArray
+from ..types import FloatArray
 from .mjcf_actuators import add_actuators
 from .mjcf_bodies import add_bodies
-from .mjcf_check import compile_source
-from .mjcf_import import MjcfImport, ModelCoordinate, Names, pose_of
+from .mjcf_import import MjcfImport, ModelCoordinate, Names, compile_source, pose_of
 from .mjcf_joints import FREE, HINGE, SLIDE, WIDTH_Q, WIDTH_V, JointPart, JointReader, add_joints, joint_names
 from .mjcf_process import COMPILER
 from .mjcf_record import CompiledModel
@@ -26,7 +24,7 @@ from .mjcf_source import read_source
 from .mjcf_tendons import add_tendons
 from .paths import LoadOptions
 from .rigid_groups import Carrier
-from .xml import located
+from .xml import Element, located
 
 
 # --- equalities of a compiled MJCF model: couplings of joints, and joints that close loops; exact here, soft in MuJoCo
@@ -130,17 +128,16 @@ def _ends(on: MjcfImport, e: int, kind: str) -> tuple[Carrier, Carrier]:
 KEYFRAME = "coordinates are in model.keyframes; controls and activations of the first are where they begin; speeds are not read"
 
 
-def load_mjcf(path: FilePath, **given: Any) -> Model:
-    """A model from an MJCF file, with the options of `sharnir.load`; `model.import_report` says what became of each part of it.
+def load_mjcf(path: Path, options: LoadOptions, root: Element) -> Model:
+    """A model from an MJCF file; `root` is the file's root element. `model.import_report` says what became of each part of it.
 
     Coordinates are MuJoCo's qpos in the same order, speeds its qvel, except the velocity of a free body, which is in the
     body's axes here. `model.keyframes` has the keyframes of the file, and "qpos0", its initial position. Controls of actuators
     are parameters of the model, by their names.
     """
-    path, options = Path(path), LoadOptions(**given)
     COMPILER.start()
     report = ImportReport(path, options.strict)
-    source = read_source(path, options.package_paths, report)
+    source = read_source(path, root, options.package_paths, report)
     compiled = compile_source(source, report, options.floating)
     with located(source.error):
         gravity = (0.0, 0.0, 0.0) if compiled.is_disabled("gravity") else compiled.opt_gravity.tolist()

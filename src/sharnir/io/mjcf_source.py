@@ -84,17 +84,16 @@ class Source:
         return FormatError(f"{file}{f':{number}' if number else ''}: {f'{label}: ' if label else ''}{words}")
 
 
-def read_source(path: Path, package_paths: FilePath | Iterable[FilePath], report: ImportReport) -> Source:
+def read_source(path: Path, root: Element, package_paths: FilePath | Iterable[FilePath], report: ImportReport) -> Source:
     """Read a file with its includes; every path in it must stay inside its package or a declared folder."""
-    return _Reader(Folders(path, package_paths), report).read(path)
+    return _Reader(Folders(path, package_paths), report).read(path, root)
 
 
 class _Reader:
     def __init__(self, folders: Folders, report: ImportReport, outer: Source | None = None) -> None:
         self.folders, self.report, self.outer = folders, report, outer
 
-    def read(self, path: Path) -> Source:
-        root = read_xml(path)
+    def read(self, path: Path, root: Element) -> Source:
         if root.tag != "mujoco":
             raise root.error(_not_a_model(root, path))
         outer = self.outer or Source(path)
@@ -198,7 +197,7 @@ class _Reader:
             raise element.error("more than 50 models inside each other")
         given = f"submodel{len(self.source.submodels)}.xml"
         self.source.submodels[given] = ""
-        inner = _Reader(Folders(path, self.folders.roots), self.report, self.source).read(path)
+        inner = _Reader(Folders(path, self.folders.roots), self.report, self.source).read(path, read_xml(path))
         self.source.submodels[given] = inner.text
         element.attributes.setdefault("name", Path(name).stem)
         element.attributes["file"] = given

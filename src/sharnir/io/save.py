@@ -6,6 +6,7 @@ from ..errors import FormatError, StateError
 from ..model.model import Model
 from ..reporting.atomic_write import atomic_write
 from ..types import FilePath
+from .load import YAML
 from .paths import model_path
 
 WRITABLE = ".urdf (URDF), .yaml or .yml (sharnir's own)"
@@ -19,7 +20,7 @@ def save(model: Model, path: FilePath) -> None:
         from .urdf_write import urdf_text
 
         text = urdf_text(model, path.parent)
-    elif suffix in (".yaml", ".yml"):
+    elif suffix in YAML:
         from .native import dumps
 
         text = dumps(model)

@@ -13,7 +13,7 @@ from .rigid_groups import RigidGroups
 from .urdf_joints import check_kind, read_couplings, read_joint
 from .urdf_links import VisualReader, read_mass, read_materials, read_origin
 from .urdf_tree import UrdfTree, read_tree
-from .xml import Element, located, read_xml
+from .xml import Element, located
 
 # --- which tags and attributes of URDF are read; all others are reported, with the reason where there is one
 READ: dict[str, tuple[set[str], set[str]]] = {
@@ -78,9 +78,8 @@ def report_unread(robot: Element, report: ImportReport) -> None:
 
 
 # --- urdf
-def load_urdf(path: Path, options: LoadOptions, root: Element | None = None) -> Model:
-    """A model from a URDF file; `root` is the file's root element if it is read already."""
-    robot = read_xml(path) if root is None else root
+def load_urdf(path: Path, options: LoadOptions, robot: Element) -> Model:
+    """A model from a URDF file; `robot` is the file's root element."""
     if robot.tag != "robot":
         raise robot.error("a URDF begins with <robot>; is this another format?")
     refuse_xacro(robot)

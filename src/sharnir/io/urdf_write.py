@@ -11,11 +11,11 @@ from pathlib import Path
 from ..errors import FormatError, known
 from ..model.body import GROUND, Body
 from ..model.model import Model, PlacedJoint
-from ..model.pose import Pose
+from ..model.pose import Pose, roll_pitch_yaw
 from ..model.visual import Visual
-from .rpy import roll_pitch_yaw
+from .urdf_links import PRIMITIVES
 from .urdf_write_joints import joint_lines
-from .xml import attribute
+from .xml import attribute, numbers
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
@@ -160,21 +160,19 @@ class _Writer:
         return [f'  <joint name={attribute(name)} type="{kind}">', *(f"    {line}" for line in lines), "  </joint>"]
 
     def _visual(self, visual: Visual, link_at: Pose) -> list[str]:
-        sizes = " ".join(repr(float(x)) for x in visual.sizes)
-        names = {"box": ("size",), "sphere": ("radius",)}.get(visual.kind, ("radius", "length"))
         if visual.kind == "mesh":
-            scale = " ".join(repr(float(x)) for x in visual.scale)
-            shape = f'<mesh filename={attribute(self._uri(visual))} scale="{scale}"/>'
+            shape = f'<mesh filename={attribute(self._uri(visual))} scale="{numbers(visual.scale)}"/>'
         elif visual.kind == "box":
-            shape = f'<box size="{sizes}"/>'
-        elif visual.kind in ("sphere", "cylinder", "capsule"):
-            pairs = " ".join(f'{n}="{float(x)!r}"' for n, x in zip(names, visual.sizes, strict=False))  # a bore is left out
+            shape = f'<box size="{numbers(visual.sizes)}"/>'
+        elif visual.kind in PRIMITIVES:
+            named_sizes = zip(PRIMITIVES[visual.kind], visual.sizes, strict=False)  # a bore is left out
+            pairs = " ".join(f'{n}="{float(x)!r}"' for n, x in named_sizes)
             shape = f"<{visual.kind} {pairs}/>"
         else:
             return []  # a shape that URDF does not have; the motion does not depend on it
         lines = [*origin(link_at.inverse() @ visual.at), f"<geometry>{shape}</geometry>"]
         if visual.colour is not None:
-            rgba = " ".join(repr(float(x)) for x in visual.colour)
+            rgba = numbers(visual.colour)
             lines.append(f'<material name="rgba {rgba}"><color rgba="{rgba}"/></material>')
         named = f" name={attribute(visual.name)}" if visual.name else ""
         roles = {"both": ("visual", "collision"), "hidden": ()}.get(visual.role, (visual.role,))
@@ -190,6 +188,4 @@ class _Writer:
 def origin(at: Pose) -> list[str]:
     if at.is_identity:
         return []
-    xyz = " ".join(repr(float(x)) for x in at.position)
-    rpy = " ".join(repr(x) for x in roll_pitch_yaw(at.rotation))
-    return [f'<origin xyz="{xyz}" rpy="{rpy}"/>']
+    return [f'<origin xyz="{numbers(at.position)}" rpy="{numbers(roll_pitch_yaw(at.rotation))}"/>']

@@ -9,7 +9,7 @@ from ..errors import NOT_A_NUMBER, FormatError
 from ..model.joints import Free, Planar, Prismatic, Revolute, Weld
 from ..model.placed_joint import PlacedJoint
 from ..model.pose import Pose, Rotation, unit_axis
-from .xml import attribute
+from .xml import attribute, numbers
 
 UNLIMITED = 1e9
 """URDF needs numbers where there is no limit."""
@@ -59,7 +59,7 @@ def _refuse(joint: PlacedJoint, kind: str | None, backwards: bool) -> None:
 
 
 def _axis(axis: tuple[float, ...]) -> str:
-    return f'<axis xyz="{" ".join(repr(float(x) + 0.0) for x in axis)}"/>'
+    return f'<axis xyz="{numbers(x + 0.0 for x in axis)}"/>'
 
 
 def _planar(before: Pose, after: Pose) -> tuple[tuple[float, ...], Pose, Pose]:

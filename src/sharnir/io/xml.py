@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -199,6 +199,11 @@ class _Builder:
 
     def end(self, tag: str) -> None:
         self.open.pop()
+
+
+def numbers(values: Iterable[float]) -> str:
+    """Numbers as an attribute has them: exact, separated by blanks."""
+    return " ".join(repr(float(x)) for x in values)
 
 
 def attribute(text: str) -> str:

@@ -225,6 +225,14 @@ def unchecked_rotation(entries: Sequence[Number]) -> Rotation:
     return out
 
 
+def roll_pitch_yaw(rotation: Rotation) -> tuple[float, float, float]:
+    """Angles of `Rotation.rpy`. Roll is computed after undoing the yaw, which loses no digits near pitch = ±90°."""
+    r00, r01, r02, r10, r11, r12, r20, _, _ = (float(x) for x in rotation.entries)
+    yaw = math.atan2(r10, r00)
+    c, s = math.cos(yaw), math.sin(yaw)
+    return math.atan2(s * r02 - c * r12, c * r11 - s * r01), math.atan2(-r20, c * r00 + s * r10), yaw
+
+
 def quaternion_of(rotation: Rotation) -> tuple[float, float, float, float]:
     """The unit quaternion (w x y z) with w ≥ 0 of a numerical rotation (Shepperd's choice of the largest part)."""
     a, b, c, d, e, f, g, h, i = rotation.entries

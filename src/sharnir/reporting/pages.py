@@ -1,12 +1,14 @@
 """HTML pages with everything in them: they open offline, and their policy forbids the browser to fetch anything.
 
 A page is a template of its package that extends `templates/base.html`, the head and the colours, dark and light; or
-`frame.html`, which adds the looks of a text with charts. Everything is escaped, and an undefined name is an error. Charts are
-plotly figures by name, `figures`; each is drawn in the colours of the page into the element `chart-<name>`.
+`frame.html`, which adds the looks of a text with charts; `parts.html` has numbers and tables for it. Everything is escaped, and
+an undefined name is an error. Charts are plotly figures by name, `figures`; each is drawn in the colours of the page into the
+element `chart-<name>`, unless the page draws them itself (block `drawing`).
 """
 
 from __future__ import annotations
 
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +40,7 @@ def write_page(text: str, path: str | PathLike[str]) -> Path:
     return file_path(path)
 
 
+@cache
 def templates(package: str) -> Environment:
     """Templates of the package, then those that all pages share."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined

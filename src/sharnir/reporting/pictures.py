@@ -40,9 +40,24 @@ def plain_axes(axes: Axes, label: str) -> None:
     axes.spines[["left", "bottom"]].set_color(GREY)
 
 
+def add_legend(axes: Axes, *entries: Any, **options: Any) -> None:
+    """A legend without a frame; its texts are not read as formulas."""
+    options = {"borderaxespad": 0.0, "alignment": "left", **options}
+    legend = axes.legend(*entries, frameon=False, **options)
+    for text in (*legend.get_texts(), legend.get_title()):
+        text.set_parse_math(False)
+
+
 def save_picture(figure: Figure, path: str | PathLike[str], **options: Any) -> None:
     with atomic_write(path) as part:
         figure.savefig(part, dpi=150, **options)
+
+
+def round_number(x: float, up: bool = True) -> float:
+    """The next of 1, 2 and 5 times a power of ten: not less than x, or not more than it, but for a thousandth."""
+    power = 10.0 ** floor(log10(x))
+    found = [k * power for k in (1.0, 2.0, 5.0, 10.0)]
+    return next(y for y in found if y >= 0.999 * x) if up else next(y for y in reversed(found) if y <= 1.001 * x)
 
 
 def log_ticks(low: float, high: float, steps: Sequence[Sequence[float]]) -> list[float]:
@@ -56,15 +71,16 @@ def log_ticks(low: float, high: float, steps: Sequence[Sequence[float]]) -> list
     return ticks
 
 
-def check_picture(path: str | PathLike[str] | None) -> None:
-    """Refuse, before anything is computed, a file that a picture cannot be written to; None is a window."""
+def check_picture(path: str | PathLike[str] | None, also: tuple[str, ...] = ()) -> None:
+    """Refuse, before anything is computed, a file that a picture cannot be written to; None is a window. `also`: suffixes that
+    the caller writes itself."""
     if path is not None:
-        check_picture_suffix(path)
+        check_picture_suffix(path, also)
         check_writable(path)
 
 
 def check_picture_suffix(path: str | PathLike[str], also: tuple[str, ...] = ()) -> None:
-    """Refuse, before anything is computed, a file that matplotlib could not write; `also`: what the caller writes itself."""
+    """Refuse a file whose format matplotlib does not write."""
     suffix = file_path(path).suffix.lower()
     if suffix in (*COMMON, *also):
         return

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
-from ..errors import ModelError, known, suggestion, unknown
+from ..errors import ModelError, known, shortened, suggestion, unknown
 from . import functions, piecewise
 from .graph import Number
 from .table import Table
@@ -56,9 +56,9 @@ def parse(text: str, names: Collection[str], roots: Collection[str] = (), tables
         why = f" at character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
         cut_at_comma = text.count("(") > text.count(")")  # as YAML does inside […] and {…}
         quote = "; quote a formula that contains a comma" if cut_at_comma else ""
-        raise ModelError(f"formula {shortened(text)}: cannot be read{why}; write e.g. '0.3*sin(2*t)'{quote}") from None
+        raise ModelError(f"formula {_shown(text)}: cannot be read{why}; write e.g. '0.3*sin(2*t)'{quote}") from None
     if "#" in text and "'" not in text and '"' not in text:
-        raise ModelError(f"formula {shortened(text)}: a formula has no comments: remove '#' and what follows")
+        raise ModelError(f"formula {_shown(text)}: a formula has no comments: remove '#' and what follows")
     return _Translation(text, names, roots, tables or {}).tree(tree.body, 1)
 
 
@@ -91,8 +91,8 @@ def tables_in(tree: Tree) -> list[Table]:
     return [tree[1], *below] if tree[0] == "table" else below
 
 
-def shortened(text: str, most: int = 60) -> str:
-    return repr(text if len(text) <= most else text[: most - 1] + "…")
+def _shown(text: str) -> str:
+    return repr(shortened(text, 60))
 
 
 class _Translation:
@@ -188,4 +188,4 @@ class _Translation:
         return (node.id, *reversed(parts))
 
     def error(self, what: str) -> ModelError:
-        return ModelError(f"formula {shortened(self.text)}: {what}")
+        return ModelError(f"formula {_shown(self.text)}: {what}")

@@ -146,7 +146,9 @@ def sign(x: Number) -> Number:
         return select(x > 0.0, 1.0, select(x < 0.0, -1.0, select(x <= 0.0, 0.0, nan)))
 
 
+_OF_ONE_NAME = (sin, cos, sqrt, exp, log, sinh, cosh, tanh, tan, hypot, sign, floor, minimum, maximum)
 _UFUNCS: dict[str, Callable[..., Any]] = {
+    **{function.__name__: function for function in _OF_ONE_NAME},
     "add": operator.add,
     "subtract": operator.sub,
     "multiply": operator.mul,
@@ -157,8 +159,6 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "absolute": abs,
     "fabs": abs,
     "square": lambda x: x * x,
-    "sign": sign,
-    "floor": floor,
     "remainder": mod,
     "mod": mod,
     "floor_divide": operator.floordiv,
@@ -166,23 +166,11 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "less_equal": operator.le,
     "greater": operator.gt,
     "greater_equal": operator.ge,
-    "minimum": minimum,
-    "maximum": maximum,
-    "sin": sin,
-    "cos": cos,
-    "tan": tan,
     "arcsin": asin,
     "arccos": acos,
     "arctan": atan,
     "arctan2": atan2,
-    "sqrt": sqrt,
-    "exp": exp,
-    "log": log,
-    "sinh": sinh,
-    "cosh": cosh,
-    "tanh": tanh,
     "positive": operator.pos,
-    "hypot": hypot,
     "deg2rad": lambda x: x * (pi / 180.0),
     "radians": lambda x: x * (pi / 180.0),
     "rad2deg": lambda x: x * (180.0 / pi),

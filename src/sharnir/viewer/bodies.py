@@ -14,7 +14,7 @@ from ..model.shapes import Shape
 from ..model.visual import primitive_of
 from ..types import FloatArray
 from .outline import Outline, matrix
-from .scene import Anchor, Colour, Geometry, Part, Span
+from .scene import Colour, Geometry, Part, Span
 from .solids import ROUND, box, capsule, cylinder, prism, ring, rod, sphere, square
 
 PALETTE: tuple[Colour, ...] = (
@@ -168,32 +168,28 @@ MOST_NODES = 100
 def flexible_parts(o: Outline, i: int, colour: Colour) -> Iterator[Part | Span]:
     body = o.model.bodies[i]
     if isinstance(body.flexible, FlexibleBeam):
-        yield from _beam(o, f"body {body.name}", body.name, body.flexible, colour)
+        yield from _beam(o, body.name, body.flexible, colour)
     elif isinstance(body.flexible, ModalBody):
-        yield from _nodes(o, f"body {body.name}", i, body.flexible, colour)
+        yield from _nodes(o, i, body.flexible, colour)
 
 
-def _beam(o: Outline, label: str, name: str, beam: FlexibleBeam, colour: Colour) -> Iterator[Part]:
+def _beam(o: Outline, name: str, beam: FlexibleBeam, colour: Colour) -> Iterator[Part]:
     pieces = PIECES if o.sides > 8 else FEW_PIECES
     geometry = prism(tuple(beam.section.outline()))
     at = np.diag([OVERLAP * beam.length / pieces, 1.0, 1.0, 1.0])
     for k in range(pieces):
         carrier, _ = o.carriers.carry(name, Pose(((k + 0.5) * beam.length / pieces, 0.0, 0.0)))
-        yield Part(label, "bodies", geometry, colour, carrier, at)
+        yield Part(f"body {name}", "bodies", geometry, colour, carrier, at)
 
 
-def _nodes(o: Outline, label: str, i: int, body: ModalBody, colour: Colour) -> Iterator[Part | Span]:
+def _nodes(o: Outline, i: int, body: ModalBody, colour: Colour) -> Iterator[Part | Span]:
     """Small balls, joined to the root by rods."""
     name, r = o.model.bodies[i].name, 0.8 * o.width(i)
+    label = f"body {name}"
     points = list(body.nodes.values())[:: -(-len(body.nodes) // MOST_NODES)]
-    root = _anchor(o, name, np.array(o.model.structure.deformations[i + 1].shapes.root))
+    root = o.anchor(name, o.model.structure.deformations[i + 1].shapes.root)
     for point in points:
-        end = _anchor(o, name, np.array(point, dtype=float))
+        end = o.anchor(name, point)
         yield Part(label, "bodies", sphere(12), colour, end.carrier, np.diag([r, r, r, 1.0]))
         if end.carrier != root.carrier:
             yield Span(label, "bodies", rod(8), colour, 0.4 * r, root, end)
-
-
-def _anchor(o: Outline, name: str, point: FloatArray) -> Anchor:
-    carrier, at = o.carriers.carry(name, Pose(point.tolist()))
-    return Anchor(carrier, np.array(at.position, dtype=float))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from ..model.model import Model
 from ..model.pose import Pose, Rotation, unit_axis
 from ..model.references import listed_names
 from ..model.states import check_model, check_state
+from ..reporting.pictures import round_number
 from ..simulation.results.result import Result
 from ..types import FloatArray
 from .arrows import arrows, forces, reactions
@@ -60,12 +60,6 @@ def ground_parts(
             ends[:, across] += k * step
             ends[:, 1 - across] += (-half, half)
             yield Line(f"grid, {step:g} m", "ground", ends @ axes.T, GRID)
-
-
-def round_number(x: float) -> float:
-    """The next of 1, 2 and 5 times a power of ten, not less than x."""
-    power = 10.0 ** math.floor(math.log10(x))
-    return float(next(k for k in (1, 2, 5, 10) if k * power >= x * (1 - 1e-9)) * power)
 
 
 # --- build

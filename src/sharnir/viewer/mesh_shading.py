@@ -93,7 +93,7 @@ def _classes(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(number).reshape(-1), first
 
 
-def shaded(piece: Piece, crease: float = CREASE) -> Geometry:
+def shaded(piece: Piece) -> Geometry:
     """A geometry with normals: at every corner of a face the mean of those of the faces around that it has no edge with."""
     vertices, faces = piece.vertices, piece.faces
     number, _ = _classes(vertices.astype(np.float32))
@@ -102,7 +102,7 @@ def shaded(piece: Piece, crease: float = CREASE) -> Geometry:
     faces, across, area = faces[area > 0.0], across[area > 0.0], area[area > 0.0]
     flat = across / area[:, None]
     corners = faces.reshape(-1)
-    smooth = _corner_normals(number[corners], flat, across, math.cos(crease))
+    smooth = _corner_normals(number[corners], flat, across, math.cos(CREASE))
     columns = [vertices[corners], np.round(smooth, 3), *([] if piece.colours is None else [piece.colours[corners]])]
     place, first = _classes(np.column_stack(columns).astype(np.float32))
     normals = smooth[first] / np.linalg.norm(smooth[first], axis=1, keepdims=True)

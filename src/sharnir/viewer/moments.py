@@ -37,7 +37,7 @@ def at_times(scene: Scene, r: Result, times: Sequence[float] | FloatArray) -> Sc
     where the coordinates put them, arrows change linearly. At equal times the later row holds: the state after an event.
     """
     t = np.asarray(times, dtype=float)
-    row, share = _between(r.t, t)
+    row, share = between(r.t, t)
     q = r.q[row].copy()
     missing = ~np.isfinite(q + np.where(share[:, None] > 0.0, r.q[np.minimum(row + 1, len(r.t) - 1)], 0.0))
     if missing.any():
@@ -55,8 +55,8 @@ def at_times(scene: Scene, r: Result, times: Sequence[float] | FloatArray) -> Sc
     return replace(scene, t=t, rotation=rotation, position=position, spans=spans)
 
 
-def _between(rows: FloatArray, t: FloatArray) -> tuple[np.ndarray, FloatArray]:
-    """The row at or before each time, and the share of the way to the next."""
+def between(rows: FloatArray, t: FloatArray) -> tuple[np.ndarray, FloatArray]:
+    """The row at or before each time, and the share of the way to the next; of rows at equal times, as at an event, the last."""
     sign = 1.0 if rows[-1] >= rows[0] else -1.0  # a run may go backwards
     row = np.clip(np.searchsorted(sign * rows, sign * t, side="right") - 1, 0, len(rows) - 1)
     after = np.minimum(row + 1, len(rows) - 1)

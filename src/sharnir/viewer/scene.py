@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from ..reporting.pictures import COLOURS
 from ..types import FloatArray
 from .carriers import GROUND as GROUND
 from .carriers import Carriers
@@ -39,6 +40,16 @@ SEEN_THROUGH, THROUGH = ("frames", "mass"), 0.35
 
 Colour = tuple[float, float, float, float]
 """Red, green, blue, opacity; 0 to 1."""
+
+
+def _opaque(colour: str) -> Colour:
+    """A colour of a figure, "#1b6ca8"."""
+    r, g, b = (x / 255 for x in bytes.fromhex(colour[1:]))
+    return r, g, b, 1.0
+
+
+TINTS = tuple(map(_opaque, COLOURS))
+"""Colours of several results drawn together, in this order: those of their curves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +114,13 @@ class Span:
     share: tuple[float, float] = (0.0, 1.0)
     """The part of the way that it covers: an arrow is a shaft and a head."""
 
-    def ends(self, rotation: FloatArray, position: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(T, 3), (T, 3) in the world, from the poses of all bodies."""
+    def ends(self, rotation: FloatArray, position: FloatArray, row: int | None = None) -> tuple[FloatArray, FloatArray]:
+        """(T, 3), (T, 3) in the world, from the poses of all bodies; `row`: those of one time of the scene, (1, 3) each."""
         a = self.start.path(rotation, position)
-        way = self.vector if self.vector is not None else self.end.path(rotation, position) - a if self.end else np.zeros_like(a)
+        if self.vector is not None:
+            way = self.vector if row is None else self.vector[row : row + 1]
+        else:
+            way = self.end.path(rotation, position) - a if self.end else np.zeros_like(a)
         return a + self.share[0] * way, a + self.share[1] * way
 
 

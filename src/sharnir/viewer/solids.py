@@ -20,6 +20,9 @@ SMOOTH = 0.9
 ROUND = 24
 """Sides of round solids."""
 
+SLENDER = 6.0
+"""Length over width of a spring."""
+
 
 @lru_cache
 def box() -> Geometry:
@@ -141,15 +144,14 @@ def ring(thickness: float, sides: int = 2 * ROUND) -> Geometry:
 
 
 @lru_cache
-def spring(turns: int = 8, slenderness: float = 6.0) -> Geometry:
-    """A coil of radius 1 from z = 0 to z = 1 with straight ends; the wire is round where it is `slenderness` times as long as
-    wide."""
+def spring(turns: int = 8) -> Geometry:
+    """A coil of radius 1 from z = 0 to z = 1 with straight ends, its wire round where it is `SLENDER` times as long as wide."""
     steps = 14 * turns
     share = np.linspace(0.0, 1.0, steps + 1)
     angle = 2.0 * math.pi * turns * share
     coil = np.stack([np.cos(angle), np.sin(angle), 0.12 + 0.76 * share], axis=1)
     ends = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.09], coil[0]]), np.array([coil[-1], [0.0, 0.0, 0.91], [0.0, 0.0, 1.0]])
-    stretch = np.array([1.0, 1.0, 2.0 * slenderness])
+    stretch = np.array([1.0, 1.0, 2.0 * SLENDER])
     made = swept(np.concatenate([ends[0][:-1], coil, ends[1][1:]]) * stretch, 0.16, 6)
     return geometry(made.vertices / stretch, made.faces, _unit(made.normals * stretch))
 

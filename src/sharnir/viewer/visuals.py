@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -44,23 +44,23 @@ class Mesh:
         return sum(len(piece.faces) for piece in self.pieces)
 
 
-def read_mesh(path: Path, budget: int = MESH_BUDGET) -> Mesh:
-    """A mesh of at most about `budget` triangles; MeshFault where there is none. A file that has not changed is read once."""
-    found = _cached(path, *file_state(path), budget)
+def read_mesh(path: Path) -> Mesh:
+    """A mesh of at most about `MESH_BUDGET` triangles; MeshFault where there is none. It is read once, until it changes."""
+    found = _cached(path, *file_state(path))
     if isinstance(found, str):
         raise MeshFault(found)
     return found
 
 
 @lru_cache(maxsize=512)
-def _cached(path: Path, changed: int, size: int, budget: int) -> Mesh | str:
+def _cached(path: Path, changed: int, size: int) -> Mesh | str:
     """The mesh, or its fault: a broken file is not read repeatedly either."""
     try:
         pieces, left_out = _pieces(path)
     except MeshFault as fault:
         return str(fault)
     triangles = sum(len(piece.faces) for piece in pieces)
-    return Mesh(tuple(reduced(pieces, budget)), triangles, tuple(left_out))
+    return Mesh(tuple(reduced(pieces, MESH_BUDGET)), triangles, tuple(left_out))
 
 
 def numbers(mesh: Mesh, name: str) -> str:
@@ -92,28 +92,16 @@ class Drawn(NamedTuple):
     """A plane without edges: a square of edge 1 is in its place."""
 
 
-def drawn_visuals(
-    model: Model,
-    role: str = "visual",
-    budget: int = MODEL_BUDGET,
-    mesh_budget: int = MESH_BUDGET,
-    sides: int = ROUND,
-    folders: Iterable[Path] | None = None,
-) -> tuple[list[Drawn], list[str]]:
-    """Visuals, or collision shapes, of a model without parameters; and notes on what is not drawn as the model says.
-
-    budget, mesh_budget  triangles of all meshes together, and of one: those that have more are simplified
-    sides                of what is round
-    folders              meshes are opened in these only; by default where the reader of the model's file allowed it
-    """
-    return _Drawing(model, role, sides, folders).all(budget, mesh_budget)
+def drawn_visuals(model: Model, role: str = "visual", sides: int = ROUND) -> tuple[list[Drawn], list[str]]:
+    """Visuals, or collision shapes, of a model without parameters; and notes on what is not drawn as the model says. `sides`: of
+    what is round. Meshes are opened where the reader of the model's file allowed it."""
+    return _Drawing(model, role, sides).all()
 
 
 class _Drawing:
-    def __init__(self, model: Model, role: str, sides: int, folders: Iterable[Path] | None) -> None:
+    def __init__(self, model: Model, role: str, sides: int) -> None:
         self.model, self.sides = model, sides
         self.visuals = [v for v in model.visuals if v.role in (role, "both") and (v.colour is None or v.colour[3] > 0.0)]
-        self.allowed = model.mesh_folders, None if folders is None else list(folders)
         self.bodies = {body.name: body for body in model.bodies}
         self.faults: dict[str, list[str]] = {}
         """{fault: meshes that have it}."""
@@ -121,8 +109,8 @@ class _Drawing:
         self.meshes: dict[Path, Mesh] = {}
         self.boxed: set[str] = set()
 
-    def all(self, budget: int, mesh_budget: int) -> tuple[list[Drawn], list[str]]:
-        self.meshes = self._read(budget, mesh_budget)
+    def all(self) -> tuple[list[Drawn], list[str]]:
+        self.meshes = self._read()
         drawn = [one for visual in self.visuals for one in self._one(visual)]
         for why, names in self.faults.items():
             self.notes.append(f"drawn as boxes: {plural(len(names), 'mesh', 'meshes')} {why}: {_listed(names)}")
@@ -146,7 +134,7 @@ class _Drawing:
             self.notes.append(words)
 
     # --- meshes -----------------------------------------------------------------------------------------------------------
-    def _read(self, budget: int, mesh_budget: int) -> dict[Path, Mesh]:
+    def _read(self) -> dict[Path, Mesh]:
         """Meshes by file, each with as many triangles as its share of the budget."""
         found: dict[Path, Mesh] = {}
         for visual in self.visuals:
@@ -154,12 +142,12 @@ class _Drawing:
                 continue
             name = Path(visual.uri).name or (visual.path.name if visual.path is not None else f"of {visual.link or visual.body}")
             try:
-                path = allowed_path(visual, *self.allowed)
-                found[path] = read_mesh(path, mesh_budget)
+                path = allowed_path(visual, self.model.mesh_folders)
+                found[path] = read_mesh(path)
             except MeshFault as fault:
                 names = self.faults.setdefault(str(fault), [])
                 names += [name] if name not in names else []
-        most = _most_each([mesh.drawn for mesh in found.values()], budget)
+        most = _most_each([mesh.drawn for mesh in found.values()], MODEL_BUDGET)
         found = {path: mesh if mesh.drawn <= most else _smaller(mesh, most) for path, mesh in found.items()}
         fewer = [numbers(mesh, path.name) for path, mesh in found.items() if mesh.drawn < mesh.triangles]
         if fewer:

@@ -50,24 +50,12 @@ def load_native(path: Path, options: LoadOptions) -> Model:
     """A model from a .yaml file (docs/native_format.md). `passive=False` leaves out damping, friction and springs of joints."""
     if options.floating:
         raise FormatError(f"{path}: floating=True is for formats that cannot express it; write `floating: [body]` into the file")
-    text = read_text(path)
-    return _with_meshes(text, str(path), options.strict, options.passive, MeshFinder(path, options.package_paths))
+    return _loads(read_text(path), str(path), options.strict, options.passive, MeshFinder(path, options.package_paths))
 
 
 def loads_beside(path: Path, text: str) -> Model:
     """A model from a text inside another file. Meshes are opened as if the text were a file in its place."""
-    return _with_meshes(text, "<text>", False, True, MeshFinder(path))
-
-
-def _with_meshes(text: str, source: str, strict: bool, passive: bool, finder: MeshFinder) -> Model:
-    """Paths of meshes are meant from the folder of the file; they are opened in its package or in declared folders only."""
-    model = _loads(text, source, strict, passive, finder)
-    model.mesh_folders = [*finder.allowed]
-    for k, visual in enumerate(model.visuals):
-        if visual.kind == "mesh" and (visual.path or visual.uri):
-            where = finder.find(visual.uri)[0] if visual.path is None else finder.folder / visual.path
-            model.visuals[k] = visual.replaced(path=where)
-    return model
+    return _loads(text, "<text>", False, True, MeshFinder(path))
 
 
 def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: bool = True) -> Model:
@@ -76,7 +64,7 @@ def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: b
 
 
 def _loads(text: str, source: str, strict: bool, passive: bool, files: MeshFinder | None) -> Model:
-    """`files`: where archives of the file are; None: it has no folder."""
+    """`files`: where meshes and archives of the file are; None: it has no folder."""
     if not isinstance(text, str):
         raise FormatError(f"{source}: expected text, got {type(text).__name__}; sharnir.load reads files")
     document = Document(text, source)
@@ -90,8 +78,18 @@ def _loads(text: str, source: str, strict: bool, passive: bool, files: MeshFinde
     except Faults as error:
         raise format_error(error.faults, document) from None
     model.import_report = _report(entry, document, strict)
-    model.mesh_folders = []  # a text has no folder
+    model.mesh_folders = [*files.allowed] if files is not None else []
+    if files is not None:
+        _find_meshes(model, files)
     return model
+
+
+def _find_meshes(model: Model, files: MeshFinder) -> None:
+    """Paths of meshes are meant from the folder of the file; they are opened in its package or in declared folders only."""
+    for k, visual in enumerate(model.visuals):
+        if visual.kind == "mesh" and (visual.path or visual.uri):
+            where = files.find(visual.uri)[0] if visual.path is None else files.folder / visual.path
+            model.visuals[k] = visual.replaced(path=where)
 
 
 def format_error(faults: list[Fault], document: Document) -> FormatError:

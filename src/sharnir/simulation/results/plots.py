@@ -5,8 +5,9 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from ...reporting.atomic_write import check_writable, file_path
-from ...reporting.pictures import GREY, check_picture_suffix, new_figure, plain_axes, save_picture
+from ...errors import shortened
+from ...reporting.atomic_write import file_path
+from ...reporting.pictures import GREY, INK, add_legend, check_picture, new_figure, plain_axes, save_picture
 from ...types import truth
 from .charts import Chart, Charts, Results, charts
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK = "#22262b"
 WIDTH, HEIGHT, PHASE = 9.0, 2.0, 4.0
 """Inches of a chart; the height of one that is not over time."""
 ROWS = 10
@@ -54,8 +54,7 @@ def plot(
 
 def check_plot_file(path: str | PathLike[str]) -> None:
     """Refuse, before anything is computed, a file that no plot can be written to."""
-    check_writable(path)
-    check_picture_suffix(path, also=(PAGE,))
+    check_picture(path, also=(PAGE,))
 
 
 def _drawn(found: Charts, path: str | PathLike[str] | None) -> Figure:
@@ -93,15 +92,13 @@ def _lines(axis: Axes, chart: Chart) -> None:
     axis.ticklabel_format(axis="y", useMathText=True, scilimits=(-3, 5))
     if chart.panel.left_out:
         axis.set_title(chart.panel.heading, loc="left", fontsize=8, color=GREY, parse_math=False)
-    legend = axis.legend(
-        handles, [_legible(curve.label) for curve in chart.curves], loc="upper left", bbox_to_anchor=(1.0, 1.04), frameon=False,
+    add_legend(
+        axis, handles, [_legible(curve.label) for curve in chart.curves], loc="upper left", bbox_to_anchor=(1.0, 1.04),
         fontsize=8, ncols=-(-len(handles) // ROWS), handlelength=1.6, labelspacing=0.35, columnspacing=1.0, borderaxespad=0.3,
     )  # fmt: skip
-    for text in legend.get_texts():
-        text.set_parse_math(False)
 
 
 def _legible(label: str) -> str:
     """Not so long that no room is left for the chart; Matplotlib leaves out what begins with an underscore."""
-    short = label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"
+    short = shortened(label, LONGEST)
     return f" {short}" if short.startswith("_") else short

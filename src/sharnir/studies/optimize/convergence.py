@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import StateError
+from ...errors import StateError, shortened
 from ...reporting.formats import plural
-from ...reporting.pictures import INK, check_picture
+from ...reporting.pictures import INK, add_legend, check_picture
 from ...types import FloatArray
 from ..pictures.captions import runs
 from ..pictures.colours import ONE_COLOUR, WORD_COLOURS
 from ..pictures.columns import Column
-from ..pictures.drawing import EDGE, FAILED, GREY, SMALL, Sheet, add_legend, pale_frame, set_axis, shortened
+from ..pictures.drawing import EDGE, FAILED, GREY, SMALL, Sheet, pale_frame, set_axis
 from ..pictures.scales import Scale, scale_of
 from ..statuses import COMPLETED
 from .evaluations import SEARCH

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from xarray import DataArray, Dataset
 
-from ...errors import MethodError, StateError, brief
+from ...errors import MethodError, StateError, brief, shortened
 from ...model.model import Model
 from ...reporting.pictures import INK, check_picture
 from ...simulation.run.checks import whole
 from ..design.designs import ArgumentError, Listed, inverse_of
 from ..pictures.colours import ONE_COLOUR
 from ..pictures.columns import parts
-from ..pictures.drawing import GREY, SMALL, Sheet, pale_frame, shortened
+from ..pictures.drawing import GREY, SMALL, Sheet, pale_frame
 from ..statuses import ENDED
 from ..study import Outputs, study
 from .optimum import reasons

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...reporting.pictures import INK
+from ...errors import shortened
+from ...reporting.pictures import COLOURS, INK, add_legend
 from ...types import FloatArray
 from .columns import Column
-from .drawing import GREY, SMALL, add_legend, shortened
+from .drawing import GREY, SMALL
 from .scales import Scale, scale_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ONE_COLOUR = "#1b6ca8"
+ONE_COLOUR = COLOURS[0]
 COLOUR_MAP = "viridis"
 """A map that is even in lightness, and legible to those who do not tell red from green."""
 WORD_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#b85c00", "#8c8c00", "#444444")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ...errors import shortened
 from ...reporting.formats import plural
-from ...reporting.pictures import INK, PALE, new_figure, save_picture
+from ...reporting.pictures import COLOURS, INK, PALE, new_figure, save_picture
 from .columns import Column
 from .scales import Scale
 
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 GREY, EDGE = "#6b727c", "#b9bec5"
-FAILED = "#d1495b"
+FAILED = COLOURS[1]
 """Colour of runs that failed, which always have a mark or a dash of their own as well."""
 CHARACTER = 0.0088
 """Inches of a character, for a point of font size."""
 SMALL, CAPTION_LINE = 8.0, 0.17
+MOST_LINES = 3
+"""Lines of a label, without its unit."""
 LONGEST_TICK = 12
 """Characters of a word at a tick."""
 
@@ -53,11 +56,7 @@ class Sheet:
         return self.figure
 
 
-def shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: max(most, 2) - 1] + "…"
-
-
-def folded(column: Column, inches: float, size: float, most_lines: int = 3) -> str:
+def folded(column: Column, inches: float, size: float) -> str:
     """A label in lines that fit: the name, broken after its dots, spaces and underscores, and the unit."""
     most = max(6, int(inches / (CHARACTER * size)))
     if len(column.label) <= most:
@@ -68,8 +67,8 @@ def folded(column: Column, inches: float, size: float, most_lines: int = 3) -> s
         if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > most:
             lines.append("")
         lines[-1] += piece
-    if len(lines) > most_lines:
-        lines = [*lines[: most_lines - 1], lines[most_lines - 1] + "…"]
+    if len(lines) > MOST_LINES:
+        lines = [*lines[: MOST_LINES - 1], lines[MOST_LINES - 1] + "…"]
     lines = [shortened(line.strip(), most) for line in lines]
     unit = column.label.removeprefix(column.name).removeprefix(", ")
     return "\n".join([*lines, unit] if unit else lines)
@@ -96,13 +95,6 @@ def pale_frame(axes: Axes, grid: Literal["x", "y", "both"] | None = None) -> Non
     if grid:
         axes.grid(axis=grid, color=PALE, lw=0.8)
         axes.set_axisbelow(True)
-
-
-def add_legend(axes: Axes, *entries: Any, **options: Any) -> None:
-    """A legend without a frame; its texts are not read as formulas."""
-    legend = axes.legend(*entries, frameon=False, borderaxespad=0.0, alignment="left", **options)
-    for text in (*legend.get_texts(), legend.get_title()):
-        text.set_parse_math(False)
 
 
 def tick_room(scale: Scale) -> float:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...errors import shortened
 from ...reporting.formats import MISSING, count
 from ...reporting.pages import Json
 from ...types import FloatArray, IntArray
@@ -118,8 +119,7 @@ def endings(ds: Dataset, table: Table) -> tuple[list[Ending], list[list[str]]]:
 
 
 def _short(message: Any) -> str:
-    text = " ".join(str(message).split())
-    return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"
+    return shortened(" ".join(str(message).split()), LONGEST_MESSAGE)
 
 
 def ranges(table: Table) -> list[tuple[str, str, str]]:

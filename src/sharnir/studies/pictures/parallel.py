@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...reporting.pictures import INK, check_picture
+from ...reporting.pictures import INK, add_legend, check_picture
 from ...types import FloatArray, IntArray
 from .captions import caption, left_out
 from .colours import Colouring, colour_column, colouring
 from .columns import Column, read_table
-from .drawing import FAILED, GREY, Sheet, add_legend, chosen, folded
+from .drawing import FAILED, GREY, Sheet, chosen, folded
 from .sampling import sample
 from .scales import Scale, scale_of
 

@@ -8,7 +8,7 @@ from math import ceil, floor, log10
 
 import numpy as np
 
-from ...reporting.pictures import log_ticks
+from ...reporting.pictures import log_ticks, round_number
 from ...types import FloatArray
 from .columns import Column
 
@@ -16,7 +16,6 @@ WIDE = 50.0
 """The ratio of largest to smallest value from which a logarithmic axis is considered."""
 TICKS = 7
 """Approximate number of ticks on an axis."""
-STEPS = (1.0, 2.0, 5.0, 10.0)
 DECADE = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0))
 """Places of ticks within a decade, from coarse to fine."""
 MAX_WORDS = 20
@@ -87,9 +86,7 @@ def _is_logarithmic(known: FloatArray, low: float, high: float) -> bool:
 
 
 def _linear_ticks(low: float, high: float, ticks: int) -> list[float]:
-    rough = (high - low) / ticks
-    size = 10.0 ** floor(log10(rough))
-    step = next(s * size for s in STEPS if s * size >= 0.999 * rough)
+    step = round_number((high - low) / ticks)
     first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
     return [k * step for k in range(first, last + 1)]
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import StateError, no_such
-from ...reporting.pictures import INK, check_picture
+from ...errors import StateError, no_such, shortened
+from ...reporting.pictures import INK, add_legend, check_picture
 from ...types import FloatArray
 from .captions import caption
 from .colours import colour_bar
 from .columns import Column, Table, inputs_of, outputs_of, read_table
-from .drawing import GREY, Sheet, add_legend, folded, pale_frame, set_axis, set_ticks_apart, shortened, tick_room
+from .drawing import GREY, Sheet, folded, pale_frame, set_axis, set_ticks_apart, tick_room
 from .scales import Scale, scale_of
 from .surface_panels import curves, grid, scattered
 from .surface_plan import Panel, Plan, plan

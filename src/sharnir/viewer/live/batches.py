@@ -13,6 +13,7 @@ import numpy as np
 from ...equations.assembly.exponential import product, rotated
 from ...model.quaternions import quaternions_of
 from ...types import FloatArray
+from ..picture.themes import linear
 from ..scene import GROUND, Geometry, Part, Scene, Span, groups
 
 SQUARE = 1e-6
@@ -77,10 +78,8 @@ class SpanBatch:
         R, r, row = poses.rotation[None], poses.position[None], poses.row
         ends = np.zeros((len(self.members), 2, 3))
         for k, span in enumerate(self.members):
-            if span.vector is None:
-                ends[k] = np.concatenate(span.ends(R, r))
-            elif row is not None:
-                ends[k] = np.concatenate(replace(span, vector=span.vector[row : row + 1]).ends(R, r))
+            if span.vector is None or row is not None:
+                ends[k] = np.concatenate(span.ends(R, r, row))
         way = ends[:, 1] - ends[:, 0]
         length = np.linalg.norm(way, axis=1)
         width = np.array([span.width for span in self.members]) * (length > 0.0)
@@ -145,12 +144,10 @@ ROUGH = 0.6
 def glb(g: Geometry) -> bytes:
     """Matt, seen from both sides."""
     assert g.colours is not None
-    srgb = np.clip(g.colours, 0.0, 1.0)
-    linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)  # as the format wants them
     arrays: dict[str, tuple[np.ndarray, int, str]] = {
         "POSITION": (np.ascontiguousarray(g.vertices, dtype="<f4"), FLOAT, "VEC3"),
         "NORMAL": (np.ascontiguousarray(g.normals, dtype="<f4"), FLOAT, "VEC3"),
-        "COLOR_0": (np.ascontiguousarray(linear, dtype="<f4"), FLOAT, "VEC3"),
+        "COLOR_0": (np.ascontiguousarray(linear(g.colours), dtype="<f4"), FLOAT, "VEC3"),
         "indices": (np.ascontiguousarray(g.faces, dtype="<u4").ravel(), UINT, "SCALAR"),
     }
     views, accessors, binary = list[dict[str, Any]](), list[dict[str, Any]](), b""

@@ -7,6 +7,7 @@ import numpy as np
 from ...equations.assembly.exponential import rotated
 from ...model.quaternions import quaternions_of, without_jumps
 from ...types import FloatArray
+from ..moments import between
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 
@@ -14,8 +15,8 @@ SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 class Playback:
     """The clock; the caller supplies wall-clock time. `t` is between `first` and `last`; `speed` is relative to real time."""
 
-    def __init__(self, first: float, last: float, loop: bool = True) -> None:
-        self.first, self.last, self.loop = min(first, last), max(first, last), loop
+    def __init__(self, first: float, last: float) -> None:
+        self.first, self.last, self.loop = min(first, last), max(first, last), True
         self.t, self.playing, self.speed = self.first, False, 1.0
         self._since: tuple[float, float] | None = None
 
@@ -66,10 +67,8 @@ class Track:
     """The poses of all bodies of a scene over time, as quaternions whose signs do not jump."""
 
     def __init__(self, t: FloatArray, rotation: FloatArray, position: FloatArray) -> None:
-        order = slice(None, None, -1) if len(t) > 1 and t[-1] < t[0] else slice(None)  # a run backward in time
-        self.t, self.position = np.asarray(t, dtype=float)[order], np.asarray(position, dtype=float)[order]
-        self.wxyz = without_jumps(quaternions_of(rotation)[order], axis=0)
-        self._reversed = order.step == -1
+        self.t, self.position = np.asarray(t, dtype=float), np.asarray(position, dtype=float)
+        self.wxyz = without_jumps(quaternions_of(rotation), axis=0)
 
     def at(self, t: float) -> tuple[FloatArray, FloatArray]:
         """(N, 4), (N, 3); before the first time and after the last, those."""
@@ -83,12 +82,8 @@ class Track:
     def row(self, t: float) -> int:
         """The row of the scene that is nearest in time."""
         k, share = self._place(t)
-        k += round(share)
-        return len(self.t) - 1 - k if self._reversed else k
+        return k + round(share)
 
     def _place(self, t: float) -> tuple[int, float]:
-        k = int(np.searchsorted(self.t, t, side="right")) - 1
-        if k < 0 or k >= len(self.t) - 1:
-            return (0 if k < 0 else len(self.t) - 1), 0.0
-        step = self.t[k + 1] - self.t[k]  # an event has two rows at one time; searchsorted takes the second
-        return k, float((t - self.t[k]) / step)
+        row, share = between(self.t, np.array([t]))
+        return int(row[0]), float(share[0])

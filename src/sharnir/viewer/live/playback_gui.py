@@ -7,16 +7,10 @@ from time import perf_counter as now
 from typing import Any
 
 from ...simulation.results.result import Result
-from ..scene import Colour
 from .live_stage import Stage
 from .nodes import SceneNodes
 from .playback import SPEEDS, Playback, Track, matrices_of
 
-TINTS: tuple[Colour, ...] = (
-    (0.12, 0.40, 0.70, 1.0), (0.86, 0.37, 0.10, 1.0), (0.15, 0.55, 0.30, 1.0), (0.55, 0.30, 0.65, 1.0),
-    (0.75, 0.60, 0.10, 1.0), (0.10, 0.60, 0.65, 1.0), (0.75, 0.25, 0.45, 1.0), (0.40, 0.40, 0.40, 1.0),
-)  # fmt: skip
-"""Colours of several results, in this order."""
 SCRUBBER = 1000
 """Steps of the slider of the time."""
 
@@ -27,7 +21,7 @@ class PlaybackPanel:
     def __init__(self, stage: Stage, results: Sequence[Result], nodes: Sequence[SceneNodes]) -> None:
         self.stage, self.results, self.nodes = stage, list(results), list(nodes)
         self.tracks = [Track(n.scene.t, n.scene.rotation, n.scene.position) for n in nodes]
-        self.clock = Playback(min(k.t[0] for k in self.tracks), max(k.t[-1] for k in self.tracks))
+        self.clock = Playback(min(float(k.t.min()) for k in self.tracks), max(float(k.t.max()) for k in self.tracks))
         self.watchers: list[Any] = []
         gui, first, last = stage.viser.gui, self.clock.first, self.clock.last
         self._button = gui.add_button("play")

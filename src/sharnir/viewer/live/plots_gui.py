@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from ...reporting.pictures import COLOURS
 from ...simulation.results.panels import Panel, panels
 from ...simulation.results.result import Result
 from ...types import FloatArray
 from .live_stage import Stage
-from .playback_gui import TINTS
 
 POINTS = 400
 """Points of a line: as many as it has pixels."""
 REFRESH = 0.1
 """Seconds between two positions of the line at the present time."""
 HEIGHT = 190
-COLOURS = tuple("#" + bytes(round(255 * x) for x in tint[:3]).hex() for tint in TINTS)
 DASHES = ((), (6, 4), (2, 3), (8, 3, 2, 3))
 """Dashes of lines that share a colour, in this order."""
 NOW = "#999999"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...reporting.pictures import round_number
 from .live_stage import Stage
 from .nodes import SceneNodes
 from .posing import Posing
@@ -93,7 +94,7 @@ class PosingPanel:
         value = self._shown(slider, self.posing.value(slider))
         low, high = min(self._shown(slider, slider.low), value), max(self._shown(slider, slider.high), value)
         unit = "" if not slider.is_angle else "°" if self._degrees else "rad"
-        step = _round_step((high - low) / STEPS) if high > low else 1e-3
+        step = round_number(max((high - low) / STEPS, 1e-12), up=False) if high > low else 1e-3
         hint = f"{slider.name}{f', {unit}' if unit else ''}: from {low:.4g} to {high:.4g}"
         low, high = _outward(low, high, step)  # `Posing` holds the limits
         handle = self.stage.viser.gui.add_slider(slider.name, low, high, step, value, hint=hint)
@@ -110,7 +111,8 @@ class PosingPanel:
         length = abs(float(getattr(settings, "duration", None) or WATCH))
         t = self.posing.t
         hint = "drives are where they are at this time"
-        handle = self.stage.viser.gui.add_slider("time, s", t, t + length, _round_step(length / STEPS), t, hint=hint)
+        step = round_number(max(length / STEPS, 1e-12), up=False)
+        handle = self.stage.viser.gui.add_slider("time, s", t, t + length, step, t, hint=hint)
         self.stage.on(handle, "time", lambda t: self.change(lambda: self.posing.set_time(t)))
         return handle
 
@@ -130,9 +132,3 @@ class PosingPanel:
 def _outward(low: float, high: float, step: float) -> tuple[float, float]:
     """Ends that are whole steps: they are written below the slider."""
     return math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
-
-
-def _round_step(x: float) -> float:
-    """1, 2 or 5 times a power of ten, at most x."""
-    power = 10.0 ** math.floor(math.log10(max(x, 1e-12)))
-    return next(k * power for k in (5.0, 2.0, 1.0) if k * power <= x * (1.0 + 1e-9))

@@ -9,9 +9,8 @@ import numpy as np
 
 from ...analysis.limits import Limits
 from ...equations.assembly.fixed_coordinates import angles, own_speeds
-from ...io.rpy import roll_pitch_yaw
 from ...model.model import Model
-from ...model.pose import Rotation, quaternion_of
+from ...model.pose import Rotation, quaternion_of, roll_pitch_yaw
 from ...types import FloatArray
 
 RPY = ("roll", "pitch", "yaw")

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...types import FloatArray
-from ..scene import Anchor
+from ..scene import TINTS, Anchor
 from .live_stage import Stage
 from .nodes import SceneNodes, rgb255, segments
-from .playback_gui import TINTS
 
 POINTS = 2000
 """Largest number of points of a path: more cannot be seen."""

@@ -14,10 +14,11 @@ from ...model.model import Model
 from ...simulation.results.result import Result
 from ...types import State
 from ..build import position_of, scene_of
+from ..scene import TINTS
 from ..server import Server, open_in_browser
 from .live_stage import Stage
 from .nodes import SceneNodes, rgb255
-from .playback_gui import TINTS, PlaybackPanel
+from .playback_gui import PlaybackPanel
 from .plots_gui import PlotsPanel
 from .posing import Posing
 from .posing_gui import PosingPanel
@@ -177,7 +178,7 @@ def titled(found: Sequence[Subject]) -> str:
 
 
 def show_model(
-    out: View, model: Model, q: State, t: float, show: Sequence[str] | None = None, parameters: Mapping[str, float] | None = None
+    out: View, model: Model, q: State, t: float, show: Sequence[str] | None, parameters: Mapping[str, float] | None
 ) -> None:
     """Sliders, the running simulation, layers, paths."""
     stage, gui = out.stage, out.stage.viser.gui
@@ -196,7 +197,7 @@ def show_model(
     stage.say(posing.message)
 
 
-def show_results(out: View, results: Sequence[Result], show: Sequence[str] | None = None, plots: Sequence[str] = ()) -> None:
+def show_results(out: View, results: Sequence[Result], show: Sequence[str] | None, plots: Sequence[str]) -> None:
     """Playback, plots, layers, paths."""
     stage, gui, names = out.stage, out.stage.viser.gui, names_of(results)
     several = len(results) > 1

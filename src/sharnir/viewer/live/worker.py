@@ -18,8 +18,8 @@ FRAME = 1.0 / 60.0
 class Worker:
     """`post` leaves a job; `tick(now)` is called every frame while it returns True. Errors go to `say`."""
 
-    def __init__(self, tick: Callable[[float], bool], say: Callable[[str], None], frame: float = FRAME) -> None:
-        self._tick, self._say, self._frame = tick, say, frame
+    def __init__(self, tick: Callable[[float], bool], say: Callable[[str], None]) -> None:
+        self._tick, self._say = tick, say
         self._jobs: dict[Hashable, Callable[[], None]] = {}
         self._wake, self._stopped = threading.Condition(), False
         self._idle = threading.Event()
@@ -65,7 +65,7 @@ class Worker:
                 if not self._jobs and not active:
                     self._idle.set()
             if active:  # something plays: a frame, and no longer; jobs wait for it
-                time.sleep(max(0.0, self._frame - (time.perf_counter() - begun)))
+                time.sleep(max(0.0, FRAME - (time.perf_counter() - begun)))
 
     def _guarded(self, job: Callable[[], object]) -> object:
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from os import PathLike
 from pathlib import Path
 
 from ...analysis.modes import Mode
@@ -11,13 +10,12 @@ from ...errors import StateError, brief
 from ...model.model import Model
 from ...simulation.results.charts import charts, named_results
 from ...simulation.results.result import Result
-from ...types import State
+from ...types import FilePath, State
 from ..build import Trace, scene_of
 from ..mode_motion import scene_of_mode, title_of_mode
 from .contents import Take
 from .write import FPS, PageOptions, check_page_file, write_page
 
-FilePath = str | PathLike[str]
 Results = Result | Sequence[Result] | Mapping[str, Result]
 
 

@@ -11,13 +11,12 @@ import numpy as np
 from ...errors import StateError, no_such
 from ...model.model import Model
 from ...model.references import is_name_in
-from ...reporting.pictures import COLOURS
 from ...simulation.results.charts import Charts, Curve
 from ...simulation.results.plotly_plots import thinned
 from ...simulation.results.result import Result
 from ...types import FloatArray
 from ..camera import FIELD, ViewDirection, camera_for, direction_of
-from ..scene import LAYERS, SEEN_THROUGH, THROUGH, Anchor, Colour, Geometry, Part, Scene, Span, groups
+from ..scene import LAYERS, SEEN_THROUGH, THROUGH, TINTS, Anchor, Colour, Geometry, Part, Scene, Span, groups
 from .keyframes import TURN, Motion
 from .pack import Package, Reference, series
 
@@ -69,7 +68,7 @@ def data_of(
     """Everything that the scripts of the page read, packed."""
     package = Package()
     contents = Contents(package)
-    scenes, tints = [take.scene for take in takes], [_rgb(COLOURS[k % len(COLOURS)]) for k in range(len(takes))]
+    scenes, tints = [take.scene for take in takes], [TINTS[k % len(TINTS)] for k in range(len(takes))]
     low, high = np.min([s.low for s in scenes], axis=0), np.max([s.high for s in scenes], axis=0)
     everything = replace(scenes[0], low=low, high=high, size=max(s.size for s in scenes))
     runs = [
@@ -214,11 +213,6 @@ def _tinted(colour: Colour, tint: Colour | None) -> FloatArray:
 
 def _bytes(colours: np.ndarray) -> np.ndarray:
     return np.rint(np.clip(colours, 0.0, 1.0) * 255).astype(np.uint8)
-
-
-def _rgb(colour: str) -> Colour:
-    r, g, b = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
-    return r, g, b, 1.0
 
 
 def layers_of(scenes: Sequence[Scene]) -> list[dict[str, Any]]:

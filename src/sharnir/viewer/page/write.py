@@ -60,7 +60,6 @@ def write_page(
     charts: Charts | None = None,
 ) -> Path:
     """Several takes are drawn over each other, each in its colour; `charts` are in step with them."""
-    check_page_file(path)
     return pages.write_page(page(takes, options, charts), path)
 
 

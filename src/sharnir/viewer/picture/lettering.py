@@ -29,8 +29,8 @@ JOINT = "joint "
 
 
 def lettered(
-    pixels: np.ndarray, theme: Theme, title: str = "", corner: str = "", remarks: Sequence[str] = (),
-    names: Sequence[tuple[str, float, float]] = (),
+    pixels: np.ndarray, theme: Theme, title: str, corner: str, remarks: Sequence[str],
+    names: Sequence[tuple[str, float, float]],
 ) -> Image:  # fmt: skip
     """The picture with a title at the upper left, `corner` at the lower left, `remarks` at the lower right, names at places."""
     from PIL import Image, ImageDraw
@@ -52,11 +52,11 @@ def lettered(
     return image
 
 
-def names_of(scene: Scene, k: int, camera: Camera, size: tuple[int, int], shown: Sequence[str]) -> list[tuple[str, float, float]]:
+def names_of(scene: Scene, k: int, camera: Camera, size: tuple[int, int]) -> list[tuple[str, float, float]]:
     """Names of bodies, in the middle of what is drawn of them, and of joints, with their places on the picture at frame k."""
     middles: dict[str, list[FloatArray]] = {}
     for part in scene.parts:
-        if part.layer not in shown:
+        if part.layer not in scene.shown:
             continue
         if part.layer == "bodies" and part.carrier != GROUND:
             name = scene.rows[part.carrier]

@@ -72,7 +72,7 @@ class Drawing:
     def image(self, k: int = 0, corner: str = "") -> Image:
         """Frame k, with its words; `corner` at the lower left."""
         scene, look = self.scene, self.look
-        names = names_of(scene, k, self.camera, look.size, scene.shown) if look.labels else []
+        names = names_of(scene, k, self.camera, look.size) if look.labels else []
         return lettered(self._renderer.frame(k), self.theme, look.title, corner, self._remarks, names)
 
     @cached_property

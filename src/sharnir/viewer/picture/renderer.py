@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -107,7 +107,7 @@ def lamp(scene: Scene, camera: Camera) -> FloatArray:
     return direction / np.linalg.norm(direction)
 
 
-def cast_map(scene: Scene, direction: FloatArray, height: float, texels: int = TEXELS) -> tuple[FloatArray, float]:
+def cast_map(scene: Scene, direction: FloatArray, height: float, texels: int) -> tuple[FloatArray, float]:
     """(4, 3) of `kernels.place.View.sun`, and texels in a metre. The whole motion has room: it is the same for all frames."""
     up = scene.up
     e = np.eye(3)[int(np.argmin(np.abs(up)))]
@@ -188,16 +188,15 @@ class Renderer:
     """
 
     def __init__(
-        self, scene: Scene, camera: Camera, size: tuple[int, int], theme: Theme, shown: Collection[str] | None = None,
+        self, scene: Scene, camera: Camera, size: tuple[int, int], theme: Theme,
         samples: int = 3, transparent: bool = False, interpreted: bool = False, texels: int = TEXELS,
     ) -> None:  # fmt: skip
         self.scene, self.camera, self.size, self.samples = scene, camera, size, samples
-        shown = scene.shown if shown is None else shown
         self._interpreted = interpreted
         focal = 0.5 / math.tan(math.radians(camera.field) / 2)
-        self.triangles = triangles_of(scene, shown, camera, 1.0 / (focal * size[1]), theme.grid)
+        self.triangles = triangles_of(scene, camera, 1.0 / (focal * size[1]), theme.grid)
         self.triangles.colours[:, :3] += theme.lift * (1.0 - self.triangles.colours[:, :3])
-        height, drawn = _ground(scene, shown)
+        height, drawn = _ground(scene)
         direction = lamp(scene, camera)
         sun, scale = cast_map(scene, direction, height, texels)
         self._texels = texels
@@ -285,10 +284,10 @@ def _threads() -> int:
     return min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
-def _ground(scene: Scene, shown: Collection[str]) -> tuple[float, bool]:
+def _ground(scene: Scene) -> tuple[float, bool]:
     """The height of the ground along `up`, and whether it is drawn: that of the lines and parts on its layer."""
     lines = [x.points @ scene.up for x in scene.lines if x.layer == "ground"]
     if lines:
-        return float(min(x.min() for x in lines)), "ground" in shown
+        return float(min(x.min() for x in lines)), "ground" in scene.shown
     corners = scene.low + box_corners(np.zeros(3), np.ones(3)) * (scene.high - scene.low)
     return float((corners @ scene.up).min()), False

@@ -66,8 +66,8 @@ def linear(colour: object) -> FloatArray:
     return light
 
 
-def screen_values(levels: int = 4096) -> np.ndarray:
-    """(levels,) integers: light 0 to 1 as screen values 0 to 255."""
-    x = np.linspace(0.0, 1.0, levels)
+def screen_values() -> np.ndarray:
+    """(4096,) integers: light 0 to 1 as screen values 0 to 255."""
+    x = np.linspace(0.0, 1.0, 4096)
     shown = np.where(x <= 0.0031308, 12.92 * x, 1.055 * x ** (1 / 2.4) - 0.055)
     return np.rint(255.0 * shown).astype(np.int64)

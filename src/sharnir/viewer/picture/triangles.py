@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -138,18 +138,14 @@ class Triangles:
         out[0, :9] = out[0, 9:18] = np.eye(3).ravel()
         now = s.rotation[k : k + 1], s.position[k : k + 1]
         for j, span in enumerate(self.spans):
-            if span.vector is not None:
-                a = span.start.path(*now)[0]
-                a, b = a + span.share[0] * span.vector[k], a + span.share[1] * span.vector[k]
-            else:
-                a, b = (x[0] for x in span.ends(*now))
-            out[1 + count + j] = _stretched(a, b, span.width)
+            a, b = span.ends(*now, k)
+            out[1 + count + j] = _stretched(a[0], b[0], span.width)
         return out
 
 
-def triangles_of(scene: Scene, shown: Collection[str], camera: Camera, pixel: float, grid_opacity: float = 1.0) -> Triangles:
-    """Triangles of the given layers; of the ground only lines: the background is its floor. `pixel`: its height at depth 1."""
-    none = np.zeros((0, 3))
+def triangles_of(scene: Scene, camera: Camera, pixel: float, grid_opacity: float) -> Triangles:
+    """Triangles of layers that are on; of the ground only lines: the background is its floor. `pixel`: its height at depth 1."""
+    none, shown = np.zeros((0, 3)), scene.shown
     pieces = [Piece(none, none, np.zeros((0, 4)), none.astype(int))]
     for part in sorted(scene.parts, key=_size):  # where surfaces are in one plane, the smaller part is seen
         if part.layer in shown and part.layer != "ground":

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...errors import FormatError, SharnirError, StateError, brief
+from ...io.load import XML, YAML
 from ...io.paths import UNUSABLE, confined, kept_within
 from ...model.model import Model
 from ...reporting.atomic_write import atomic_write, file_path
 from ...simulation.results.result import Result
 from ...types import FilePath
-from ..live.subjects import from_file
+from ..live.subjects import RESULT, from_file
 
-MODELS = (".urdf", ".xml", ".mjcf", ".yaml", ".yml")
-RESULTS = (".nc",)
+MODELS, RESULTS = (*XML, *YAML), (RESULT,)
 MOST_FILES, DEEPEST, MOST_FOLDERS = 500, 4, 2000
 """Files that are listed, folders below the studio's that are searched for them, and how many of those."""
 LARGEST_UPLOAD = 100_000_000

@@ -17,7 +17,7 @@ from .jobs import Jobs, Progress
 from .run_tab import RunTab
 from .start_tab import StartTab
 from .tabs import CompareTab, ModelTab, OpenTab
-from .texts import block, paragraphs
+from .texts import sentences
 from .workspace import Workspace
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ class StudioPage:
         self.run_tab, self.compare_tab = RunTab(self), CompareTab(self)
         for name in TABS[1:]:
             with self.section(name, "nothing is open"):
-                gui.add_html(block(paragraphs(["Choose a file under Open, or upload one."], "soft")))
+                gui.add_html(sentences(["Choose a file under Open, or upload one."], "soft"))
 
     # --- parts of the page -----------------------------------------------------------------------------------------------------
     @contextmanager
@@ -82,7 +82,7 @@ class StudioPage:
 
     def say(self, *lines: str, bad: bool = False) -> None:
         """Show lines at the top of the page, until the next ones."""
-        self._notice.content = block(paragraphs(lines, "bad" if bad else ""))
+        self._notice.content = sentences(lines, "bad" if bad else "")
         self._notice.visible = any(lines)
 
     def job(self, title: str, work: Callable[[], T], done: Callable[[T], None]) -> None:
@@ -104,7 +104,7 @@ class StudioPage:
         self._bar.value = 100.0 * progress.share if known else 100.0
         self._bar.animated = not known
         detail = "stopping …" if progress.stopping else progress.detail or "preparing …"
-        self._doing.content = block(paragraphs([f"{progress.title}: {detail}"]))
+        self._doing.content = sentences([f"{progress.title}: {detail}"])
         self._stop.disabled = progress.stopping
         if progress.error:
             self.open_tab.refresh()  # a file that could not be opened is not the one that is open

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import StateError
 from ...reporting.formats import plural
-from .texts import block, comparison_text, import_text, model_text, paragraphs
+from .texts import comparison_text, import_text, model_text, sentences
 from .workspace import BUDGET, COMPARISON
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class CompareTab:
         page, gui = self.page, self.page.gui
         with page.section("Compare", "methods", 1):
             words = f"Every method on every backend: agreement, operations, time. It takes up to {BUDGET:g} s."
-            gui.add_html(block(paragraphs([words], "soft")))
+            gui.add_html(sentences([words], "soft"))
             go = gui.add_button("Compare")
         page.remove_section("Compare", "measured")
         page.on_click(go, lambda: page.job("comparison", page.work.compare, lambda _: self._show()))
@@ -63,7 +63,7 @@ class OpenTab:
         self._files.options = names
         self._files.value = name
         count = f"{plural(len(found.models), 'model')}, {plural(len(found.results), 'result')}{' and more' if found.more else ''}"
-        self._where.content = block(paragraphs([str(folder.path), count], "soft"))
+        self._where.content = sentences([str(folder.path), count], "soft")
 
     def open(self, name: str) -> None:
         try:

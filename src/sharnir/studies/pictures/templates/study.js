@@ -1,6 +1,6 @@
 // The runs, which of them are chosen, and their colours; every chart draws what is here.
 "use strict";
-const study = JSON.parse(document.getElementById("study").textContent);
+const study = JSON.parse(document.getElementById("charts").textContent).study;
 const { columns, runs } = study;
 const count = runs.ok.length;
 const dark = matchMedia("(prefers-color-scheme: dark)");
