@@ -57,8 +57,10 @@ def check_writable(path: str | os.PathLike[str], size: int = 0) -> Path:
 
 
 def check_suffix(path: str | os.PathLike[str], suffixes: Sequence[str], doing: str = "write") -> None:
-    """Refuse, before anything is computed, a file whose format its name does not say."""
+    """Refuse, before anything is computed, a folder, and a file whose format its name does not say."""
     suffix = Path(path).suffix
+    if Path(path).is_dir():
+        raise StateError(f"cannot {doing} {path}: it is a folder; give a file name")
     if suffix.lower() not in suffixes:
         problem = f"unknown suffix {suffix!r}" if suffix else "no suffix"
         known = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
