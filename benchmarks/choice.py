@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 import sharnir as sh
-from sharnir.backends.compiled_programs import BODIES, CompiledPrograms
+from sharnir.backends import sizes
+from sharnir.backends.compiled_programs import CompiledPrograms
 from sharnir.backends.traced import TracedProgram
 from sharnir.choice.calibrate import Call, prepared, race
 from sharnir.choice.calibration import current
@@ -95,7 +96,7 @@ def tree_calls(model: sh.Model) -> Iterator[tuple[tuple[str, str], Call]]:
     compiled = CompiledPrograms(model.freeze(), "auto")
     runners, smallest = {}, np.inf
     for method in METHODS:
-        if not applies(method, compiled.structure) or len(model.bodies) > BODIES:
+        if not applies(method, compiled.structure) or len(model.bodies) > sizes.BODIES:
             continue
         try:
             runners[method] = compiled.runner(f"forward/{method}", ("qdd",), backend="llvm")

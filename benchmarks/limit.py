@@ -10,7 +10,8 @@ from time import perf_counter
 import numpy as np
 
 import sharnir as sh
-from sharnir.backends.compiled_programs import LIMIT, CompiledPrograms
+from sharnir.backends import sizes
+from sharnir.backends.compiled_programs import CompiledPrograms
 from sharnir.dialect.cache import cached_in
 from sharnir.dialect.jit import host_lanes
 
@@ -21,7 +22,7 @@ STATES = 64
 
 
 def measure(quick: bool = False) -> Iterator[Measure | str]:
-    yield f"backend='auto' takes loops from {LIMIT} nodes on"
+    yield f"backend='auto' takes loops from {sizes.PROGRAM} nodes on"
     for n in (10, 40) if quick else (5, 10, 20, 40, 80):
         model = sh.samples.chain(n)
         s = model.freeze()

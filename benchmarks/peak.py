@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sharnir.backends.llvm.graph_runner import share
+from sharnir.backends.graph_function import share
 from sharnir.dialect.jit import Compiled, host_lanes, object_code
 
 from .harness import race

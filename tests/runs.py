@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import sharnir as sh
-from sharnir.backends.llvm.graph_runner import LLVMRunner
+from sharnir.backends.graph_function import LLVMRunner
 from sharnir.backends.loops import LoopRunner
 from sharnir.backends.runner import PythonRunner
 from sharnir.backends.traced import TracedProgram

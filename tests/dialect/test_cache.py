@@ -16,8 +16,8 @@ import pytest
 
 import sharnir as sh
 from runs import batch, recorded, run
+from sharnir.backends.graph_function import LLVMRunner
 from sharnir.backends.llvm.emit import emit
-from sharnir.backends.llvm.graph_runner import LLVMRunner
 from sharnir.backends.loops import LoopRunner
 from sharnir.dialect import cache, jit, native, trust
 from sharnir.dialect.cache import Cache, digest

@@ -15,8 +15,7 @@ from test_sincos import exact as sine_and_cosine
 import sharnir as sh
 from dialect_samples import Roots, find_roots
 from sharnir import samples as S
-from sharnir.backends.llvm.graph_runner import GraphRunner
-from sharnir.backends.traced import TracedProgram
+from sharnir.backends.graph_function import GraphFunction
 from sharnir.dialect.double_double_code import OPERATIONS as PAIRWISE
 from sharnir.dialect.double_double_code import PAIRS
 from sharnir.dialect.kernels import double_double as dd
@@ -69,7 +68,7 @@ def compiled(name: str, rows: list[list[Pair]]) -> list[Pair]:
     graph = Graph()
     x = graph.inputs(OPERATIONS[name].arity)
     arrays = {"x": np.zeros((len(x), 2)), "y": np.zeros((1, 2))}
-    native = GraphRunner(TracedProgram(graph, {"x": x}, {"y": (apply(name, *x),)}), pairs=True).bind(arrays)
+    native = GraphFunction.of({"x": x}, {"y": (apply(name, *x),)}).bind(arrays, pairs=True)
     out = []
     for row in rows:
         arrays["x"][:] = row
@@ -136,7 +135,7 @@ def test_what_doubles_lose_is_kept():
     x = graph.inputs(1)
     y = (1.0 + x[0]) * (1.0 + x[0]) - 1.0 - 2.0 * x[0]
     arrays = {"x": np.array([[1e-12, 0.0]]), "y": np.zeros((1, 2))}
-    GraphRunner(TracedProgram(graph, {"x": x}, {"y": (y,)}), pairs=True).bind(arrays)()
+    GraphFunction.of({"x": x}, {"y": (y,)}).bind(arrays, pairs=True)()
     assert abs(arrays["y"][0, 0] - 1e-24) < 1e-30
 
 
@@ -149,12 +148,11 @@ def test_loops_solve_equations_as_straight_line_code_does():
     q, v = e.model.coordinates(start["q0"]), e.model.speeds(start["v0"])
     given = {"q": q, "v": v, "tau": np.zeros(e.model.nv), "parameter": np.zeros(0), "t": np.zeros(1), "counted": np.ones(2 * n)}
     arrays = {name: np.stack([x, 0.0 * x], axis=-1) for name, x in given.items()}
-    traced = trace_derivative(e.structure, e.method, constrained=e, exact=True, balance=False).traced
+    derivative = trace_derivative(e.structure, e.method, constrained=e, exact=True, balance=False).code
     outputs = {"rate": np.zeros((e.model.nq, 2)), "qdd": np.zeros((e.model.nv, 2)), "more": np.zeros((0, 2))}
-    GraphRunner(traced, pairs=True).bind(arrays | outputs)()
+    derivative.bind(arrays | outputs, pairs=True)()
     c = allocate(ConstrainedState, e.sizes, lanes=2)
-    at_state = e.function(solved=False).traced
-    GraphRunner(at_state, pairs=True).bind(arrays | c._asdict())()
+    e.function(solved=False).bind(arrays | c._asdict(), pairs=True)()
     c.share[:] = EXACT, 0.0
     Loop(solve, (ConstrainedState,), PAIRS).bind(c)()
     difference = (c.qdd[:, 0] - outputs["qdd"][:, 0]) + (c.qdd[:, 1] - outputs["qdd"][:, 1])

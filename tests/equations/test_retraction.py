@@ -8,9 +8,9 @@ import pytest
 import sharnir as sh
 from loop_models import placed
 from mechanisms import floating
+from sharnir.backends import sizes
 from sharnir.dialect.cache import Cache
 from sharnir.dialect.jit import host_lanes
-from sharnir.equations.motion import constrained
 from sharnir.equations.motion.normalization import normalize, normalized_rows
 from sharnir.equations.motion.retraction import displacement, native_displacement, native_retract, retract
 from sharnir.trace import Expression, Graph
@@ -117,7 +117,7 @@ def test_every_execution_projects_to_the_same_state(name, monkeypatch):
 
     together = np.hstack(run(equations, q, v, n, n))
     alone = np.concatenate(run(equations, q[0], v[0], 1, 1))
-    monkeypatch.setattr(constrained, "LIMIT", 10)
+    monkeypatch.setattr(sizes, "EQUATIONS", 10)
     fresh = sh.Dynamics(model.copy(), "composite").constrained
     loops = np.concatenate(run(fresh, q[0], v[0], 1, 1))
     assert equations.is_small and not fresh.is_small

@@ -91,7 +91,7 @@ def test_without_stabilisation_a_run_says_that_it_does_not_pass():
 
 
 def test_a_model_too_large_for_it_says_so(monkeypatch):
-    monkeypatch.setattr("sharnir.equations.singular.singular_passage.DENSE", 10)
+    monkeypatch.setattr("sharnir.backends.sizes.DENSE_OPERATIONS", 10)
     r = sh.simulate(S.n_four_bar(2), 1.5, **S.n_four_bar_start(2))
     assert r.cost.exact_evaluations == 0
     assert (

@@ -238,7 +238,7 @@ def test_interpreter_loops_forms_and_one_graph_agree(choice, monkeypatch):
     assert expected.cost.backend == "llvm"
     ways = [{"method": "maggi"}, {"method": "separate"}, {"method": "composite", "backend": "python"}]
     found = [sh.simulate(S.governor(closed=True), 0.03, **start, **way, **run) for way in ways]
-    monkeypatch.setattr("sharnir.equations.motion.constrained.LIMIT", 10)
+    monkeypatch.setattr("sharnir.backends.sizes.EQUATIONS", 10)
     found.append(sh.simulate(S.governor(closed=True), 0.03, **start, method="composite", **run))
     form = sh.Dynamics(S.governor(closed=True), "maggi").backend
     assert [r.cost.backend for r in found] == [form, "llvm", "python", "loops"]

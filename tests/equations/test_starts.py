@@ -10,8 +10,8 @@ from benchmarks import starts
 
 import sharnir as sh
 from loop_models import table_of
+from sharnir.backends import sizes
 from sharnir.equations.assembly import least_motion
-from sharnir.equations.rows import constraint_table
 from sharnir.viewer.build import position_of
 from states import assert_close
 from work import counted
@@ -147,7 +147,7 @@ def test_mechanisms_of_any_size_start_as_that_of_a_metre_does():
 
 def test_speeds_of_many_four_bars_in_series_are_found_to_rounding(monkeypatch):
     """Each hangs on the one before it and is nearly flat: one solution by JJᵀ loses half the digits."""
-    monkeypatch.setattr(constraint_table, "DENSE", 4)
+    monkeypatch.setattr(sizes, "DENSE_ROWS", 4)
     monkeypatch.setattr(least_motion, "DENSE", 4)
     n, angle = 40, 1e-4
     m, carrier = sh.Model("row"), "r0"
@@ -294,7 +294,7 @@ def test_rows_may_be_sparse(monkeypatch):
     m = S.n_four_bar(6)
     q = m.coordinates(S.n_four_bar_start(6, angle=1.1)["q0"]) + 0.05 * np.random.default_rng(0).normal(size=m.nq)
     expected = m.assemble(q, {"foot0": 1.0}, fixed=["foot0"])
-    monkeypatch.setattr(constraint_table, "DENSE", 4)
+    monkeypatch.setattr(sizes, "DENSE_ROWS", 4)
     m = m.copy()  # its table is made anew
     monkeypatch.setattr(least_motion, "DENSE", 4)
     found = m.assemble(q, {"foot0": 1.0}, fixed=["foot0"])

@@ -11,7 +11,7 @@ from test_driven_loops import engine, there
 import sharnir as sh
 from graph_models import kinds
 from loop_models import STARTS, beside_itself, placed
-from sharnir.solvers import jacobian_code
+from sharnir.backends import sizes
 from states import assert_close, derivative, interpreted, random_mass
 
 STEP = {"Bricard": 2e-4, "Andrews": 2e-3, "governor with rods": 1e-3}  # rows that depend on one another, or nearly so
@@ -302,7 +302,7 @@ def test_forms_have_the_derivatives_of_the_equations():
 def test_columns_as_a_batch_are_the_columns_of_one_graph(monkeypatch):
     m, q, v = placed("slider-crank")
     expected = interpreted(m, "composite").forward_derivatives(q, v)
-    monkeypatch.setattr(jacobian_code, "COLUMNS_LIMIT", 0)
+    monkeypatch.setattr(sizes, "COLUMNS", 0)
     found = interpreted(m, "composite").forward_derivatives(np.array([q, q]), np.array([v, v]))
     for key in ("dq", "dv", "dtau"):
         assert_close(getattr(found, key)[1], getattr(expected, key), 1e-12, what=key)
@@ -310,7 +310,7 @@ def test_columns_as_a_batch_are_the_columns_of_one_graph(monkeypatch):
 
 def test_models_too_large_for_a_graph_are_refused_with_the_remedy(monkeypatch):
     m, q, v = placed("slider-crank")
-    monkeypatch.setattr(jacobian_code, "LIMIT", 50)
+    monkeypatch.setattr(sizes, "EQUATIONS", 50)
     d = interpreted(m, "composite")
     for ask in (d.forward_derivatives, d.reaction_derivatives, d.energy_derivatives):
         with pytest.raises(sh.MethodError, match=r"'slider-crank' is too large .* take differences along model.integrate"):

@@ -80,9 +80,9 @@ def test_a_batch_is_computed_in_calls_between_which_it_is_heard(backend, monkeyp
     q = np.random.default_rng(0).normal(size=(5003, 3))
     whole = d.forward(q)
     calls = []
-    monkeypatch.setattr("sharnir.backends.llvm.graph_runner.OPERATIONS_OF_A_CALL", 1)
+    monkeypatch.setattr("sharnir.backends.graph_function.OPERATIONS_OF_A_CALL", 1)
     monkeypatch.setattr("sharnir.backends.loops.BODIES_OF_A_CALL", 3 * 1024)
-    for module in ("llvm.graph_runner", "loops"):
+    for module in ("graph_function", "loops"):
         monkeypatch.setattr(f"sharnir.backends.{module}.share", lambda work, parts, _: calls.extend(map(work, parts)))
     d = sh.Dynamics(sh.samples.chain(3), "composite", backend)
     assert (d.forward(q) == whole).all() and len(calls) == 5

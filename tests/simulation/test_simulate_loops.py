@@ -8,9 +8,8 @@ from benchmarks.many_loops import scissor, scissor_acceleration
 from scipy.integrate import solve_ivp
 
 import sharnir as sh
-from sharnir.backends import compiled_programs
-from sharnir.backends.llvm.graph_runner import GraphRunner
-from sharnir.simulation.systems import straight_line
+from sharnir.backends import sizes
+from sharnir.backends.graph_function import GraphFunction
 from work import counted
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
@@ -82,23 +81,23 @@ def test_a_run_that_was_made_ready_before_costs_what_its_steps_cost(n):
 
 def test_no_straight_line_code_grows_with_a_large_model(monkeypatch):
     """Thousands of ball joints with dampers: nothing is traced that has more nodes than one force."""
-    sizes = []
-    emit = GraphRunner.code
+    lengths = []
+    emit = GraphFunction.code
 
-    def watched(runner, lanes):
-        sizes.append(len(runner.traced.graph.nodes))
-        return emit(runner, lanes)
+    def watched(runner, lanes, **options):
+        lengths.append(len(runner.traced.graph.nodes))
+        return emit(runner, lanes, **options)
 
-    monkeypatch.setattr(GraphRunner, "code", watched)
+    monkeypatch.setattr(GraphFunction, "code", watched)
     m = sh.Model("long")
     carrier, joint = "ground", sh.Ball(damping=0.1)
-    for k in range(compiled_programs.BODIES + 1):
+    for k in range(sizes.BODIES + 1):
         m.add_body(f"b{k}", mass=1.0, com=(0.1, 0.0, 0.0), inertia=(0.01, 0.02, 0.02))
         m.add_joint(f"j{k}", joint, carrier, f"b{k}", at=sh.Pose((0.2, 0.0, 0.0)))
         carrier = f"b{k}"
     r = sh.simulate(m, 2e-3, integrator="rk4", step=1e-3, output=None)
     assert r.cost.backend == "loops" and r.accounted
-    assert sizes and max(sizes) < 2_000
+    assert lengths and max(lengths) < 2_000
 
 
 FAST = [(method, backend) for method in ("momentum", "separate", "composite") for backend in ("llvm", "loops")]
@@ -145,7 +144,7 @@ def test_a_rollout_of_a_model_too_large_for_straight_lines_is_the_same_rollout(m
     v, tau = rng.normal(size=(2, 7, m.nv))
     options = {"dt": 1e-3, "steps": 20, "integrator": integrator, "method": "separate"}
     straight = sh.rollout(m, q, v, control=np.repeat(tau[:, None], 20, axis=1), **options)
-    monkeypatch.setattr(straight_line, "BODIES", 0)
+    monkeypatch.setattr(sizes, "BODIES", 0)
     loops = sh.rollout(m.copy(), q, v, control=np.repeat(tau[:, None], 20, axis=1), **options)
     assert np.allclose(loops.q, straight.q, rtol=0.0, atol=1e-11)
     assert np.allclose(loops.v, straight.v, rtol=0.0, atol=1e-9)
@@ -225,7 +224,7 @@ def test_a_rollout_on_loops_of_a_model_with_parameters(monkeypatch):
     m = with_parameters()
     q = np.array([m.random_q(np.random.default_rng(k)) for k in range(5)])
     straight = sh.rollout(m, q, dt=1e-3, steps=5, method="separate")
-    monkeypatch.setattr(straight_line, "BODIES", 0)
+    monkeypatch.setattr(sizes, "BODIES", 0)
     assert np.allclose(sh.rollout(m.copy(), q, dt=1e-3, steps=5, method="separate").q, straight.q, rtol=0.0, atol=1e-11)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import sharnir as sh
 from sharnir import machine
-from sharnir.backends import compiled_programs
+from sharnir.backends import sizes
 from sharnir.backends.runner import check_memory
 from sharnir.forms import FORMS
 from sharnir.model.pose import Rotation
@@ -474,14 +474,14 @@ def test_why_a_method_was_chosen():
 def test_auto_takes_straight_lines_for_small_models_and_loops_for_large_ones(monkeypatch):
     small = sh.Dynamics(sh.samples.chain(2), "separate")
     assert small.backend == "llvm" and "backend='llvm'" in repr(small)
-    monkeypatch.setattr(compiled_programs, "LIMIT", 100)
+    monkeypatch.setattr(sizes, "PROGRAM", 100)
     large = sh.Dynamics(sh.samples.chain(2), "separate")
     assert large.backend == "loops"
     assert sh.Dynamics(sh.samples.chain(2), "separate", backend="llvm").backend == "llvm"  # asked for: no limit
     chosen = sh.Dynamics(sh.samples.chain(2))
     assert "as loops" in chosen.why and chosen.backend == "loops"
-    monkeypatch.setattr(compiled_programs, "LIMIT", 40_000)
-    monkeypatch.setattr(compiled_programs, "BODIES", 1)
+    monkeypatch.setattr(sizes, "PROGRAM", 40_000)
+    monkeypatch.setattr(sizes, "BODIES", 1)
     assert sh.Dynamics(sh.samples.chain(2), "separate").backend == "loops"
     assert sh.Dynamics(sh.samples.chain(2), "direct-iterative").backend == "loops"
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.interpolate import CubicSpline, PchipInterpolator, RectBivariateSpline, RegularGridInterpolator
 
 import sharnir as sh
-from sharnir.backends.llvm.graph_runner import GraphRunner
+from sharnir.backends.graph_function import GraphFunction
 from sharnir.backends.traced import TracedProgram
 from sharnir.dialect.jit import host_lanes
 from sharnir.trace import Expression, Graph, tangent
@@ -160,12 +160,12 @@ def test_compiled_functions_are_the_interpreted_ones_in_one_lane_in_all_and_in_d
     e = Expression(graph, [x, u], outputs)
     wanted = np.array([e(*row) for row in given.tolist()])
     traced = TracedProgram(graph, {"x": [x, u]}, {"y": outputs})
-    runner, found = GraphRunner(traced), np.zeros_like(wanted)
+    runner, found = GraphFunction(traced), np.zeros_like(wanted)
     for lanes in (1, host_lanes()):
         runner.bind({"x": given, "y": found}, len(given), lanes)()
         assert np.allclose(found, wanted, rtol=1e-13, atol=1e-13, equal_nan=True)
     pairs = {"x": np.zeros((2, 2)), "y": np.zeros((len(outputs), 2))}
-    native = GraphRunner(traced, pairs=True).bind(pairs)
+    native = GraphFunction(traced).bind(pairs, pairs=True)
     for row, values in zip(given[:8], wanted, strict=False):
         pairs["x"][:, 0] = row
         native()

@@ -12,37 +12,19 @@ from ..errors import MethodError
 from ..model.structure import Structure
 from ..programs import FORCE_REPORT, PROGRAMS, program_for
 from ..programs.methods import SMALLEST
-from ..trace import GraphTooLarge
+from . import sizes
 from .runner import PythonRunner
 from .traced import TracedProgram, trace_program
-
-LIMIT = 20_000
-"""Nodes of a graph beyond which loops take over. Straight-line code is two to three times as fast, but compiles for 2 s for one
-state and 4 s for a batch there, again for every model, and superlinearly in its size; loops, the same for all models,
-compile once in a second (`python -m benchmarks limit`)."""
-
-BODIES = 500
-"""Beyond this many bodies no graph fits the limit: none is tried."""
-
-
-def is_large(structure: Structure) -> bool:
-    """Whether a model runs as loops: all of it, once one of its graphs was too large. Loops are compiled already then, and
-    straight-line code for a few answers would take seconds."""
-    return structure.nb > BODIES or structure.runs_as_loops
-
-
-def mark_large(structure: Structure) -> None:
-    structure.runs_as_loops = True
 
 
 class CompiledPrograms:
     """The programs of one model, each compiled when first needed, then cached."""
 
     def __init__(self, structure: Structure, backend: str, limit: int | None = None) -> None:
-        """`limit`: nodes of a graph beyond which "auto" takes loops, by default LIMIT."""
+        """`limit`: nodes of a graph beyond which "auto" takes loops, by default `sizes.PROGRAM`."""
         self.structure = structure
         self.requested = backend
-        self.limit = LIMIT if limit is None else limit
+        self.limit = sizes.PROGRAM if limit is None else limit
         self.no_wrench: dict[str, Sequence[float]] = {"wrench": np.zeros(6 * (structure.nb + 1))}  # type: ignore[dict-item]
         self._runners: dict[Any, Any] = {}
         self._backends: dict[str, str] = {}
@@ -62,18 +44,15 @@ class CompiledPrograms:
             if self.requested == "llvm" and loops_only:
                 raise MethodError(f"{name!r} branches on numbers: it runs on 'loops' or 'python', not as straight-line code")
             return self.requested
-        if loops_only or is_large(self.structure):
+        if loops_only or sizes.is_large(self.structure):
             return "loops"
-        try:
-            self.runner(name, (), False, "llvm")
-        except GraphTooLarge:
-            wide = name in PROGRAMS and PROGRAMS[name].wide
-            if ("/" not in name and not wide) or name.endswith(
-                f"/{SMALLEST.program}"
-            ):  # other methods can be large for a small model
-                mark_large(self.structure)
-            return "loops"
-        return "llvm"
+        if sizes.fits(lambda: self.runner(name, (), False, "llvm")) is not None:
+            return "llvm"
+        wide = name in PROGRAMS and PROGRAMS[name].wide
+        # other methods can be large for a small model
+        if ("/" not in name and not wide) or name.endswith(f"/{SMALLEST.program}"):
+            sizes.mark_large(self.structure)
+        return "loops"
 
     def runner(
         self,
@@ -104,7 +83,7 @@ class CompiledPrograms:
 
                 return ReportRunner(self.structure, grouped_forces(self.structure, self.store), tuple(outputs))
             return LoopRunner(program, self.structure, constant, outputs, store=self.store)
-        from .llvm.graph_runner import LLVMRunner
+        from .graph_function import LLVMRunner
 
         limit = self.limit if self.requested == "auto" else None
         traced = self.traced.get((program.name, tuple(outputs))) if set(constant) == set(self.no_wrench) else None

@@ -15,17 +15,13 @@ import numpy as np
 from ..errors import MethodError, known
 from ..kernels.joint_stage import FIXED, GIVEN
 from ..model.structure import Structure
-from ..trace import GraphTooLarge
-from .compiled_programs import CompiledPrograms, is_large
+from . import sizes
+from .compiled_programs import CompiledPrograms
 from .differentiated import add_forces, derivatives_by_graph, derivatives_by_kernels
 from .force_derivatives import COLUMNS, ForceSlopes
-from .llvm.graph_runner import GraphRunner
+from .graph_function import GraphFunction
 from .runner import Runner, run_by_name
-from .traced import GraphInterpreter, TracedProgram
-
-LIMIT = 36_000
-"""Nodes of a graph beyond which loops take over. More than for other questions, because a call does more: forward derivatives
-of ANYmal C, 33 100 nodes, compile for some 4 s for one state and 7 s for a batch, and are then 1.7 times as fast as loops."""
+from .traced import TracedProgram
 
 NUMBERS_AT_ONCE = 1 << 22
 """Derivatives of what forces read, held for some states at a time: 32 MB."""
@@ -48,23 +44,21 @@ def derivative_runner(programs: CompiledPrograms, question: str, outputs: Sequen
     structure, requested = programs.structure, programs.requested
     special, by_parameters = graph_joints(structure), "dparameters" in outputs
     if requested == "auto":
-        requested = "loops" if is_large(structure) else "llvm"
+        requested = "loops" if sizes.is_large(structure) else "llvm"
     if special and requested == "loops":
         raise MethodError(
             f"derivatives on loops need joints made of elementary motions, all free or all driven, but {known(special)} "
             "are not such; choose the backend 'llvm'"
         )
     if requested == "python" and (special or by_parameters):
-        traced = only(derivatives_by_graph(structure, question, None, by_parameters), outputs)
-        return GraphInterpreter(traced, shapes(structure, traced))
+        return one_graph(programs, derivatives_by_graph(structure, question, None, by_parameters), outputs).interpreted
     if requested == "llvm":
-        limit = LIMIT if programs.requested == "auto" and not special else None
-        try:
-            make = derivatives_by_graph if special else derivatives_by_kernels
-            traced = only(make(structure, question, limit, by_parameters), outputs)
-            return GraphRunner(traced, shapes(structure, traced), programs.store)
-        except GraphTooLarge:
-            requested = "loops"
+        limit = sizes.DERIVATIVES if programs.requested == "auto" and not special else None
+        make = derivatives_by_graph if special else derivatives_by_kernels
+        whole = sizes.fits(lambda: make(structure, question, limit, by_parameters))
+        if whole:
+            return one_graph(programs, whole, outputs)
+        requested = "loops"
     if by_parameters:
         raise MethodError(
             "derivatives by parameters need straight-line code, which this model is too large for or the backend has not; leave "
@@ -76,13 +70,11 @@ def derivative_runner(programs: CompiledPrograms, question: str, outputs: Sequen
     return WithForces(programs, question, runner, outputs, requested)
 
 
-def only(traced: TracedProgram, outputs: Sequence[str]) -> TracedProgram:
-    return TracedProgram(traced.graph, traced.inputs, {name: traced.outputs[name] for name in outputs})
-
-
-def shapes(structure: Structure, traced: TracedProgram) -> dict[str, tuple[int, ...]]:
-    n = structure.nv
-    return {name: (n, len(x) // max(n, 1)) if name.startswith("d") else (n,) for name, x in traced.outputs.items()}
+def one_graph(programs: CompiledPrograms, whole: TracedProgram, outputs: Sequence[str]) -> GraphFunction:
+    """Some of the outputs of a graph: the value, and derivatives (nv, …)."""
+    n, found = programs.structure.nv, {name: whole.outputs[name] for name in outputs}
+    shapes = {name: (n, len(x) // max(n, 1)) if name.startswith("d") else (n,) for name, x in found.items()}
+    return GraphFunction(TracedProgram(whole.graph, whole.inputs, found), programs.store, shapes)
 
 
 class WithForces:

@@ -89,7 +89,7 @@ def derivatives_by_kernels(structure: Structure, question: str, limit: int | Non
         qdd = found["qdd"] if question == "forward" else inputs["qdd"]
         slopes_by = evaluated(inverse_by_parameters(structure, limit), {**inputs, "qdd": qdd})["dparameters"].reshape(n, -1)
         found["dparameters"] = -1.0 * (found["dtau"] @ slopes_by) if question == "forward" else slopes_by
-    return traced(on.graph, inputs, found)
+    return traced(inputs, found)
 
 
 def inverse_by_parameters(structure: Structure, limit: int | None) -> TracedProgram:
@@ -97,7 +97,7 @@ def inverse_by_parameters(structure: Structure, limit: int | None) -> TracedProg
     on = Questions(structure, limit)
     inputs = on.inputs("qdd")
     tau = on.ask("inverse", **inputs, wrench=on.no_wrench).tau.tolist()
-    return traced(on.graph, inputs, {"dparameters": jacobian(tau, [[(x, 1.0)] for x in inputs["parameter"]])})
+    return traced(inputs, {"dparameters": jacobian(tau, [[(x, 1.0)] for x in inputs["parameter"]])})
 
 
 def add_forces(question: str, found: dict[str, np.ndarray], slopes: Sequence[np.ndarray]) -> None:
@@ -121,7 +121,7 @@ def inverse_by_graph(structure: Structure, limit: int | None, by_parameters: boo
     found = {"tau": tau, "dq": dq, "dv": dv, "da": M}
     if by_parameters:
         found["dparameters"] = jacobian(tau, [[(x, 1.0)] for x in inputs["parameter"]])
-    return traced(on.graph, inputs, found)
+    return traced(inputs, found)
 
 
 def forward_by_graph(structure: Structure, limit: int | None, by_parameters: bool) -> TracedProgram:
@@ -135,7 +135,7 @@ def forward_by_graph(structure: Structure, limit: int | None, by_parameters: boo
     names = ["dq", "dv", *(["dparameters"] if by_parameters else [])]
     right = [-1.0 * found[name].reshape(n, -1) for name in names]
     solved = solve(structure, found["da"].reshape(n, n), [*right, np.eye(n).astype(object)])
-    return traced(on.graph, inputs, {"qdd": qdd, **dict(zip([*names, "dtau"], solved, strict=True))})
+    return traced(inputs, {"qdd": qdd, **dict(zip([*names, "dtau"], solved, strict=True))})
 
 
 def evaluated(program: TracedProgram, given: Mapping[str, Sequence[Number]]) -> dict[str, np.ndarray]:
@@ -170,6 +170,5 @@ def solve(structure: Structure, M: np.ndarray, right: Sequence[np.ndarray]) -> l
     return out
 
 
-def traced(graph: Graph, inputs: Mapping[str, Sequence[Symbol]], outputs: Mapping[str, Any]) -> TracedProgram:
-    flat = {name: tuple(np.ravel(x).tolist()) for name, x in outputs.items()}
-    return TracedProgram(graph, {name: tuple(x) for name, x in inputs.items()}, flat)
+def traced(inputs: Mapping[str, Sequence[Symbol]], outputs: Mapping[str, Any]) -> TracedProgram:
+    return TracedProgram.of(inputs, {name: np.ravel(x).tolist() for name, x in outputs.items()})

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..dialect.jit import host_lanes
 from ..dialect.native import Native
-from .llvm.graph_runner import GraphRunner
+from .graph_function import GraphFunction
 from .runner import Runner, empty_outputs
 
 _TEMPLATE = """
@@ -62,7 +62,7 @@ def fast_path(runner: Runner | None, threads: int = 1) -> FastPath:
     if runner is None:
         return FastPath(_never, _never, ())
     batch: Callable[..., Any] = _never
-    if threads == 1 and isinstance(runner, GraphRunner):
+    if threads == 1 and isinstance(runner, GraphFunction):
         batch = fast_batch(runner)
     return FastPath(fast_single(runner, threads), batch, tuple(runner.inputs))
 
@@ -120,7 +120,7 @@ def _one_call(natives: Sequence[Native], numbers: int) -> Callable[[], None]:
     return call
 
 
-def fast_batch(runner: GraphRunner) -> Callable[..., Any]:
+def fast_batch(runner: GraphFunction) -> Callable[..., Any]:
     """fast(out, *inputs, t) -> the output of a batch (a tuple where there are several), or None. Each input is a batch, one row
     for all, or None; `out` is an array for the only output."""
     lanes = host_lanes()

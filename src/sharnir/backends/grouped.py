@@ -6,7 +6,7 @@ are added at its places in another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,14 @@ from ..dialect.cache import Cache
 from ..dialect.double_double_code import PAIRS
 from ..dialect.jit import host_lanes
 from ..dialect.kernels.rows import Copied, Gathered, Scattered, copy_rows, gather, scatter
-from ..dialect.native import Loop, Native, address
+from ..dialect.native import Native, address, bind_kernel
 from ..model.forces.groups import Group, joined
-from .llvm.graph_runner import GraphRunner
+from . import sizes
+from .graph_function import GraphFunction
 from .traced import TracedProgram
 
-FEW, MAX_LENGTH = 4, 2_000
-"""Groups of fewer functions are joined, up to so many operations: straight-line code, but short."""
+FEW = 4
+"""Groups of fewer functions are joined."""
 
 AT_ONCE = 1 << 17
 """Numbers gathered at once: as many as the caches next to the processor hold."""
@@ -35,7 +36,7 @@ class GroupedCode:
         """`pairs`: in double-double arithmetic, for `chain` alone; every array has one more axis, of two."""
         self.groups = _fewer(groups)
         self._store, self.pairs = store or Cache(), pairs
-        self._runners: dict[tuple[int, tuple[str, ...]], GraphRunner] = {}
+        self._functions: dict[tuple[int, tuple[str, ...]], GraphFunction] = {}
 
     def chain(self, flat: np.ndarray, answers: Mapping[str, np.ndarray]) -> list[Native]:
         """Native functions that read one flat vector and leave the answers in these arrays."""
@@ -52,10 +53,10 @@ class GroupedCode:
         found = {name: np.zeros((n, len(shape.outputs[name]), *more)) for name in answers}
         reads = np.zeros((*group.reads.shape, *more))
         numbers = np.stack([group.numbers, np.zeros_like(group.numbers)], axis=-1) if self.pairs else group.numbers
-        bound = self._runner(g, tuple(answers)).bind({"read": reads, "number": numbers, **found}, n, lanes)
-        first = self._loop(gather, Gathered).bind(Gathered(flat, group.reads.ravel(), reads.reshape(-1, *more)))
+        bound = self._function(g, tuple(answers)).bind({"read": reads, "number": numbers, **found}, n, lanes, self.pairs)
+        first = self._kernel(gather, Gathered(flat, group.reads.ravel(), reads.reshape(-1, *more)))
         last = [
-            self._loop(scatter, Scattered).bind(Scattered(found[name].reshape(-1, *more), group.places_of(name).ravel(), target))
+            self._kernel(scatter, Scattered(found[name].reshape(-1, *more), group.places_of(name).ravel(), target))
             for name, target in answers.items()
             if found[name].size
         ]
@@ -73,7 +74,7 @@ class GroupedCode:
     def _pieces(self, flat: np.ndarray, answers: tuple[str, ...]) -> Iterator[tuple[Group, slice, list[np.ndarray]]]:
         """Every group on some states at a time, its answers as (states, functions, numbers)."""
         for g, group in enumerate(self.groups):
-            runner = self._runner(g, answers)
+            function = self._function(g, answers)
             n, sizes = len(group.force), [len(group.shape.outputs[name]) for name in answers]
             step = max(1, AT_ONCE // (n * (group.reads.shape[1] + group.numbers.shape[1] + sum(sizes) + 1)))
             for first in range(0, len(flat), step):
@@ -82,25 +83,25 @@ class GroupedCode:
                 reads = np.take(flat[states], group.reads, axis=1).reshape(m * n, -1)
                 numbers = group.numbers if m == 1 else np.tile(group.numbers, (m, 1))
                 values = [np.empty((m * n, size)) for size in sizes]
-                runner.run(m * n, [reads, numbers], values)
+                function.run(m * n, [reads, numbers], values)
                 yield group, states, [x.reshape(m, n, -1) for x in values]
 
-    def _runner(self, g: int, answers: tuple[str, ...]) -> GraphRunner:
-        if (g, answers) not in self._runners:
+    def _function(self, g: int, answers: tuple[str, ...]) -> GraphFunction:
+        if (g, answers) not in self._functions:
             shape = self.groups[g].shape
             outputs = {name: shape.outputs[name] for name in answers}
             traced = TracedProgram(shape.graph, {"read": shape.reads, "number": shape.numbers}, outputs)
-            self._runners[g, answers] = GraphRunner(traced, store=self._store, pairs=self.pairs)
-        return self._runners[g, answers]
+            self._functions[g, answers] = GraphFunction(traced, self._store)
+        return self._functions[g, answers]
 
-    def _loop(self, entry: Any, group: Any) -> Loop:
-        return Loop(entry, (group,), PAIRS if self.pairs else STEPPING, store=self._store)
+    def _kernel(self, entry: Callable[[Any], int], group: Gathered | Scattered) -> Native:
+        return bind_kernel(entry, group, options=PAIRS if self.pairs else STEPPING, store=self._store)
 
 
 def native_copy(pairs: Sequence[tuple[np.ndarray, np.ndarray]], store: Cache) -> Native:
     """A native function that copies arrays: (from, to)."""
     rows = np.array([(address(x), address(y), x.size) for x, y in pairs], dtype=np.int64)
-    native = Loop(copy_rows, (Copied,), STEPPING, store=store).bind(Copied(rows))
+    native = bind_kernel(copy_rows, Copied(rows), store=store)
     native.keep_alive(pairs)
     return native
 
@@ -113,7 +114,7 @@ def _fewer(groups: Sequence[Group]) -> list[Group]:
         if len(group.force) < FEW:
             few.append(group)
             size += len(group.force) * len(group.shape.graph.nodes)
-            if size > MAX_LENGTH:
+            if size > sizes.JOINED:
                 out.append(joined(few))
                 few, size = [], 0
     return out + ([joined(few)] if few else [])

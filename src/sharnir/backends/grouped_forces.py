@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dialect.arithmetic import STEPPING
 from ..dialect.cache import Cache
 from ..dialect.kernels.rows import Looked, look_at
-from ..dialect.native import Loop, Native, address
+from ..dialect.native import Native, address, bind_kernel
 from ..model.forces.layout import WIDTH, Layout
 from ..model.structure import Structure
 from ..programs import FORCE_REPORT
@@ -99,7 +98,7 @@ def finite(arrays: Mapping[str, np.ndarray], runner: Interface) -> list[Native]:
         return []
     looked = [arrays[name] for name in (*runner.inputs, *runner.outputs)]
     rows = np.array([(address(x), x.size) for x in looked], dtype=np.int64).reshape(-1, 2)
-    native = Loop(look_at, (Looked,), STEPPING).bind(Looked(rows, arrays["check"]))
+    native = bind_kernel(look_at, Looked(rows, arrays["check"]))
     native.keep_alive(looked)
     return [native]
 

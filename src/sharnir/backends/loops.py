@@ -15,26 +15,23 @@ from ..dialect.double_double_code import PAIRS
 from ..dialect.jit import host_lanes
 from ..dialect.kernels.batch import Batch, run_batch
 from ..dialect.kernels.rows import Copied, Scattered, copy_rows, scatter
-from ..dialect.native import Loop, Native, address, calls
+from ..dialect.native import Loop, Native, address, bind_kernel, calls
 from ..dialect.storage import allocate, resolve
 from ..model.per_structure import per_structure
 from ..model.structure import Structure
 from ..programs import PROGRAMS
 from ..programs.program import Program
+from . import sizes
+from .graph_function import GraphFunction, share
 from .grouped_forces import GroupedForces, finite
-from .llvm.graph_runner import GraphRunner, share
 from .run import COMPUTED
 from .runner import Interface, check_memory
 from .thread_team import Team
 from .threaded import shared_steps
-from .traced import TracedProgram
 from .user_functions import UserFunctions
 
+
 # --- masses, places and other numbers of a model that depend on parameters, filled in for loops that read them from arrays
-AT_ONCE = 300
-"""Numbers that one piece of straight-line code computes."""
-
-
 class FilledData:
     """Tree and joints: the structure's own arrays where nothing in them depends on parameters, else copies that `fill` changes.
 
@@ -68,14 +65,14 @@ class FilledData:
         inputs = {"parameter": tuple(graph.parameters[name] for name in list(self._structure.parameters)[:count])}
         found = np.zeros(len(data.entries))
         natives = []
-        for first in range(0, len(outputs), AT_ONCE):  # long straight-line code compiles slowly
-            part = slice(first, first + AT_ONCE)
-            runner = GraphRunner(TracedProgram(graph, inputs, {"data": outputs[part]}), store=store)
-            natives.append(runner.bind({"parameter": parameters[:count], "data": found[part]}))
+        for first in range(0, len(outputs), sizes.PIECE):
+            part = slice(first, first + sizes.PIECE)
+            function = GraphFunction.of(inputs, {"data": outputs[part]}, store)
+            natives.append(function.bind({"parameter": parameters[:count], "data": found[part]}))
         places = [getattr(self.groups[entry.group], entry.field).reshape(-1) for entry in data.entries]
         targets = zip(places, data.entries, strict=True)
         rows = [(address(found) + 8 * k, address(x) + 8 * entry.place, 1) for k, (x, entry) in enumerate(targets)]
-        copied = Loop(copy_rows, (Copied,), STEPPING, store=store).bind(Copied(np.array(rows, dtype=np.int64)))
+        copied = bind_kernel(copy_rows, Copied(np.array(rows, dtype=np.int64)), store=store)
         copied.keep_alive((found, places))
         return [*natives, copied]
 
@@ -108,10 +105,10 @@ def exact_program(
                 own = own._replace(**{name: arrays[name].reshape(x.shape)})
         return own
 
-    loop = Loop(program.function, program.groups, PAIRS, shared=2, store=store)
     data = FilledData(structure, parameters, store)
     work = allocate(program.work, sizes, lanes=2)
-    return [*data.natives, loop.bind(*data.groups, bound(program.inputs), work, bound(program.outputs))]
+    groups = (*data.groups, bound(program.inputs), work, bound(program.outputs))
+    return [*data.natives, bind_kernel(program.function, *groups, options=PAIRS, shared=2, store=store)]
 
 
 class LoopRunner(Interface):
@@ -176,7 +173,7 @@ class LoopRunner(Interface):
             if name in given:
                 everywhere = np.arange(part.size, dtype=np.int64)
                 own = Scattered(given[name].reshape(-1), everywhere, part)
-                out.append(Loop(scatter, (Scattered,), STEPPING, store=self.store).bind(own))
+                out.append(bind_kernel(scatter, own, store=self.store))
                 given[name] = part
         given["load"] = parts["tau"]
         return out

@@ -14,8 +14,8 @@ import numpy as np
 from ..dialect.arithmetic import STEPPING
 from ..dialect.cache import Cache
 from ..dialect.kernels.tasks import NEXT, PATIENCE, Tasks, help_leader, lead
-from ..dialect.native import Loop, Native, calls
-from .llvm.graph_runner import pool_of
+from ..dialect.native import Loop, Native, bind_kernel, calls
+from .graph_function import pool_of
 
 LINGER = 20_000
 """How often an idle helper looks for work before it leaves: some 0.2 ms, so that it need not be called for every evaluation
@@ -36,7 +36,7 @@ class Team(Native):
         self._word[NEXT] = len(natives)  # no round is open
         tasks = Tasks(self._word, calls(natives), after.astype(np.int64), np.array([_give_way()], dtype=np.int64))
         leading = Loop(lead, (Tasks,), STEPPING, store=store)
-        self._helper = Loop(help_leader, (Tasks,), STEPPING, store=store).bind(tasks)
+        self._helper = bind_kernel(help_leader, tasks, store=store)
         self._helper.keep_alive(natives)
         bound = leading.bind(tasks)
         super().__init__(leading.compiled, bound.descriptor, (tasks, natives))

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
 from scipy.optimize import nnls
 
 from .. import samples
+from ..backends import sizes
 from ..backends.compiled_programs import CompiledPrograms
-from ..backends.llvm.graph_runner import GraphRunner
+from ..backends.graph_function import GraphFunction
 from ..backends.loops import LoopRunner
 from ..machine import processor
 from ..model.model import Model
 from ..reporting import timing
-from ..trace import GraphTooLarge
 from . import work
 from .calibration import Calibration, store
 from .choose import FASTEST, applies
@@ -31,7 +32,7 @@ ROUND = 1e-4
 """Seconds of one measurement: long compared with the clock's resolution, short compared with disturbances by other processes."""
 
 
-def prepared(runner: GraphRunner | LoopRunner, model: Model, batch: bool) -> Call:
+def prepared(runner: GraphFunction | LoopRunner, model: Model, batch: bool) -> Call:
     """The code of a forward program with random states."""
     n = 64 if model.nv <= 300 else 4
     rng = np.random.default_rng(0)
@@ -44,7 +45,7 @@ def prepared(runner: GraphRunner | LoopRunner, model: Model, batch: bool) -> Cal
     }
     inputs = [given[name] if name in given else np.zeros((1, size)) for name, size in runner.inputs.items()]
     outputs = [np.empty((n, int(np.prod(shape)))) for shape in runner.outputs.values()]
-    more = {"batch": batch} if isinstance(runner, GraphRunner) else {}
+    more = {"batch": batch} if isinstance(runner, GraphFunction) else {}
     return runner.prepared(n, inputs, outputs, **more), n
 
 
@@ -133,10 +134,8 @@ class Trial:
             if model.nv <= 100 or method not in ("direct", "stepanenko"):  # those take a second there, and are never chosen
                 runner = compiled.runner(f"forward/{method}", ("qdd",), backend="loops")
                 self._add("loops", method, prepared(runner, model, False), around)
-            try:
-                runner = None if long else compiled.runner(f"forward/{method}", ("qdd",), backend="llvm")
-            except GraphTooLarge:
-                continue
+            straight = partial(compiled.runner, f"forward/{method}", ("qdd",), backend="llvm")
+            runner = None if long else sizes.fits(straight)
             if runner is not None:
                 todo = work.of_graph(runner.traced)
                 self._add("single", method, prepared(runner, model, False), todo)

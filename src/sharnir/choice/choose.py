@@ -10,12 +10,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 
-from ..backends.compiled_programs import BODIES, CompiledPrograms
+from ..backends import sizes
+from ..backends.compiled_programs import CompiledPrograms
 from ..backends.traced import TracedProgram, trace_program
 from ..equations.motion.constrained import ConstrainedEquations
 from ..errors import known
@@ -24,7 +25,6 @@ from ..model.structure import Structure
 from ..programs import program_for
 from ..programs.methods import METHODS
 from ..reporting.formats import duration
-from ..trace import GraphTooLarge
 from . import work
 from .calibration import Calibration, current
 
@@ -78,7 +78,7 @@ def choose_among(programs: CompiledPrograms, names: list[str]) -> Choice:
     """The fastest of these methods."""
     s = programs.structure
     calibration = current()
-    if s.nb > BODIES:  # nothing is traced: choosing again is cheaper than reading the cache
+    if not sizes.is_traceable(s):  # nothing is traced: choosing again is cheaper than reading the cache
         return _by_loops(s, names, calibration)
     key = _key(programs, names, calibration)
     stored = programs.store.load("choice", key)
@@ -96,9 +96,9 @@ def _by_graphs(programs: CompiledPrograms, names: list[str], calibration: Calibr
     s, found = programs.structure, dict[str, tuple[float, float]]()
     limit = programs.limit if programs.requested == "auto" else None
     for name in names:
-        try:
-            traced = trace_program(program_for(s, f"forward/{name}"), s, programs.no_wrench, ("qdd",), limit)
-        except GraphTooLarge:
+        program = program_for(s, f"forward/{name}")
+        traced = sizes.fits(partial(trace_program, program, s, programs.no_wrench, ("qdd",), limit))
+        if traced is None:
             continue
         enough = max(100, int(MAX_GROWTH * len(traced.graph.nodes)))
         limit = enough if limit is None else min(limit, enough)
@@ -122,8 +122,8 @@ def _choose_constrained(programs: CompiledPrograms, model: Model, names: list[st
         if equations.backend != "llvm":
             return Choice(name, f"not compiled: {name!r} needs the fewest operations", equations)
         if equations.is_small:
-            graph, inputs, c = equations.whole()
-            found[name] = _seconds("", TracedProgram(graph, inputs, {"qdd": tuple(c.qdd)}), calibration)
+            inputs, c = equations.whole()
+            found[name] = _seconds("", TracedProgram.of(inputs, {"qdd": c.qdd}), calibration)
     if not found:
         name = names[-1]
         why = f"too large for straight-line code; as loops, {name!r} takes time in proportion to bodies and constraints"

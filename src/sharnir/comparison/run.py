@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from time import perf_counter
 
-from ..backends.compiled_programs import LIMIT
+from ..backends.sizes import PROGRAM
 from ..dynamics import Dynamics
 from ..errors import AccuracyWarning, MethodError, ModelError, SingularError, brief, known, unknown
 from ..machine import machine
@@ -43,7 +43,7 @@ def compare(
     rounds: int = 15,
     budget: float | None = None,
     cold: bool = False,
-    graph_limit: int = LIMIT,
+    graph_limit: int = PROGRAM,
     parameters: Mapping[str, float] | None = None,
     progress: bool | None = None,
 ) -> Comparison:

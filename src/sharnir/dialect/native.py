@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .arithmetic import Options
+from .arithmetic import STEPPING, Options
 from .arrays import Array
 from .cache import Cache
 from .compiler import compile_module
@@ -120,6 +120,44 @@ class Loop:
     def bind_like(self, other: Native) -> Native:
         """The function bound to the arrays of another one, a loop over the same groups."""
         return Native(self.compiled, other.descriptor, other.arrays)
+
+
+def bind_kernel(
+    entry: Callable[..., int],
+    *groups: Any,
+    options: Options = STEPPING,
+    shared: int = 0,
+    store: Cache | None = None,
+    compiled: bool = True,
+) -> Native:
+    """A function of the dialect bound to groups of arrays, as machine code by default for one state, or interpreted. The types of
+    the groups are those of its arguments. `options`: lanes, double-double; the first `shared` groups have no lanes."""
+    if not compiled:
+        return _Interpreted(entry, *groups)
+    return Loop(entry, [type(group) for group in groups], options, shared, store).bind(*groups)
+
+
+class _Interpreted(Native):
+    """A function of the dialect in plain Python. Called from Python it may raise; called from machine code it must not."""
+
+    __slots__ = ("_returned", "_run")
+
+    def __init__(self, entry: Callable[..., int], *groups: Any) -> None:
+        returned = np.zeros(1, dtype=np.int64)
+
+        def run() -> None:
+            with np.errstate(all="ignore"):  # nan and inf are values, not warnings
+                returned[0] = entry(*groups) or 0
+
+        super().__init__(_Callback(run), [0], groups)
+        self._run, self._returned = run, returned
+
+    def __call__(self) -> None:
+        self._run()
+
+    @property
+    def status(self) -> int:
+        return int(self._returned[0])
 
 
 _loaded: dict[Any, Compiled] = {}

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..dialect.arithmetic import STEPPING, side_by_side
+from ..dialect.arithmetic import side_by_side
 from ..dialect.cache import Cache
-from ..dialect.native import Loop, calls
+from ..dialect.native import bind_kernel, calls
 from ..dialect.storage import allocate
 from ..reporting.progress import ProgressBar
 from .driver import next_piece
 from .kernels import lane_scheduler
 from .kernels import state as s
 from .kernels.lanes import Vector, dop853_lanes, dopri5_lanes
-from .kernels.problem import Problem
 from .kernels.state import NODES, Run
 from .kernels.stiffness import NEVER
 from .methods import integrator
@@ -61,8 +60,8 @@ class SideBySide:
         self._vector: Any = allocate(Vector, sizes, lanes=self.lanes)
         for array in (*self._run, *self._vector):
             array[...] = 0  # lanes without a run compute something too
-        loop = Loop(ENTRIES[self.method.name], (Problem, Run, Vector), side_by_side(self.lanes), store=store)
-        self._work = loop.bind(system.problem(False), self._run, self._vector)
+        groups = system.problem(False), self._run, self._vector
+        self._work = bind_kernel(ENTRIES[self.method.name], *groups, options=side_by_side(self.lanes), store=store)
 
     def run(
         self,
@@ -97,7 +96,7 @@ class SideBySide:
             row.X, row.DX[rates], row.T, self._row_own, np.zeros((lanes, 2), dtype=np.int64),
             calls([self._work, *finish]), v.task, np.zeros(5, dtype=np.int64),
         )  # fmt: skip
-        drive = Loop(lane_scheduler.run_queue, (lane_scheduler.Queue,), STEPPING, store=self._store).bind(q)
+        drive = bind_kernel(lane_scheduler.run_queue, q, store=self._store)
         q.count[lane_scheduler.PIECE] = FIRST
         bar = ProgressBar(False, self.method.name, count)
         while True:

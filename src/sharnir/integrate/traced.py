@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.llvm.graph_runner import GraphRunner
-from ..backends.traced import TracedProgram
+from ..backends.graph_function import GraphFunction
 from ..dialect.cache import Cache
 from ..dialect.jit import host_lanes
 from ..dialect.native import Native
@@ -53,7 +52,7 @@ def from_traced(
     arrays = {"x": b.X, "t": b.T, "p": parameters if parameters is not None else np.zeros(0)}
 
     def call(outputs: tuple[Number, ...], target: np.ndarray) -> list[Native]:
-        return [GraphRunner(TracedProgram(graph, inputs, {"y": outputs}), store=store).bind({**arrays, "y": target})]
+        return [GraphFunction.of(inputs, {"y": outputs}, store).bind({**arrays, "y": target})]
 
     return System(
         b,
@@ -85,6 +84,6 @@ def _jacobian(
     columns = tuple(y for symbol in x for y in tangent(dx, [(symbol, 1.0)]))
     lanes = host_lanes() if n >= host_lanes() else 1
     if len(needed(graph, columns)) <= len(needed(graph, along)) * -(-n // lanes):
-        return [GraphRunner(TracedProgram(graph, inputs, {"J": columns}), store=store).bind({**arrays, "J": J})]
-    batch = GraphRunner(TracedProgram(graph, {**inputs, "seed": seed}, {"J": along}), store=store)
+        return [GraphFunction.of(inputs, {"J": columns}, store).bind({**arrays, "J": J})]
+    batch = GraphFunction.of({**inputs, "seed": seed}, {"J": along}, store)
     return [batch.bind({**arrays, "seed": np.eye(n), "J": J}, n, lanes)]

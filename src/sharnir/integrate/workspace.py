@@ -7,7 +7,7 @@ from typing import Any
 
 from ..dialect.cache import Cache
 from ..dialect.storage import allocate, allocate_together
-from .compiled import driver, interpreted
+from .compiled import driver
 from .kernels.advance import Output
 from .kernels.events import Events
 from .kernels.state import Run
@@ -34,7 +34,7 @@ class Workspace:
         self._fresh = self._block.copy() if self.numbers <= LARGEST_REUSED else self._block
         self.problem = system.problem(method.needs_jacobian)
         groups = (self.problem, self.state, self.events, self.output, memory)
-        self.drive = driver(method.entry, groups, store) if compiled else interpreted(method.entry, groups)
+        self.drive = driver(method.entry, groups, compiled, store)
 
     def renew(self) -> None:
         """As if newly allocated: no run sees the numbers of another. (Output is written before it is read.)"""

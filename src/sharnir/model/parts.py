@@ -19,7 +19,7 @@ from .references import check_place, is_name_in
 
 @dataclass
 class ModelParts:
-    """What `Model` has been given; the model's tree, arrays and numbering follow from it."""
+    """The parts a `Model` was given; the model's tree, arrays and numbering follow from it."""
 
     bodies: list[Body] = field(default_factory=list)
     joints: list[PlacedJoint] = field(default_factory=list)

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.compiled_programs import BODIES
+from ..backends import sizes
+from ..backends.graph_function import GraphFunction
 from ..backends.link import relink
-from ..backends.llvm.graph_runner import GraphRunner
-from ..equations.motion.constrained import LIMIT, ConstrainedEquations
+from ..equations.motion.constrained import ConstrainedEquations
 from ..equations.rows.evaluation import Values, state_inputs, traced_program, with_bodies
 from ..kernels.least import row_angles, unmet, without_rows
 from ..trace import Graph, Number, Symbol
@@ -27,7 +27,7 @@ class ConstrainedCode:
 
     def __init__(self, equations: ConstrainedEquations) -> None:
         self.equations, self.structure = equations, equations.structure
-        self._solutions: dict[tuple[tuple[str, ...], bool], GraphRunner] = {}
+        self._solutions: dict[tuple[tuple[str, ...], bool], GraphFunction] = {}
 
     @cached_property
     def solves(self) -> bool:
@@ -37,16 +37,16 @@ class ConstrainedCode:
     @cached_property
     def compiles_rows(self) -> bool:
         """Whether rows and their forces are straight-line code."""
-        if self.equations.backend != "llvm" or self.structure.nb > BODIES:
+        if self.equations.backend != "llvm" or not sizes.is_traceable(self.structure):
             return False
         symbols = next(iter(x for group in self.equations.table.traced_inputs.values() for x in group))
-        return len(symbols.graph.nodes) < LIMIT
+        return len(symbols.graph.nodes) < sizes.EQUATIONS
 
     # --- accelerations ------------------------------------------------------------------------------------------------------
-    def solution(self, *outputs: str, wrenches: bool = False) -> GraphRunner:
+    def solution(self, *outputs: str, wrenches: bool = False) -> GraphFunction:
         """q, v, tau, t → of qdd, lam, and "independent", how far the rows are from depending on one another, those named."""
         if (outputs, wrenches) not in self._solutions:
-            _, inputs, c = self.equations.whole(wrenches)
+            inputs, c = self.equations.whole(wrenches)
             found: Groups = {"qdd": tuple(c.qdd), "lam": tuple(c.lam)}
             if "independent" in outputs:
                 J = _objects(self.equations.table.trace(inputs).J).reshape(c.J.shape) if self.equations.sparse else c.J
@@ -56,14 +56,14 @@ class ConstrainedCode:
 
     # --- rows ---------------------------------------------------------------------------------------------------------------
     @cached_property
-    def rows(self) -> GraphRunner:
+    def rows(self) -> GraphFunction:
         """q, v, t → J, gamma."""
         values = state_inputs(self.structure, Graph())
         rows = self.equations.table.trace(values)
         return self._made(values, {"J": tuple(x for row in rows.J for x in row), "gamma": rows.gamma})
 
     @cached_property
-    def least(self) -> GraphRunner:
+    def least(self) -> GraphFunction:
         """q, v, qdd, tau, t → tau without the part the constraints carry (`least`), J qdd + gamma and its size, independence."""
         values = state_inputs(self.structure, Graph(), qdd=self.structure.nv, tau=self.structure.nv)
         rows = self.equations.table.trace(values)
@@ -77,7 +77,7 @@ class ConstrainedCode:
         return self._made(values, {name: tuple(x) for name, x in found.items()})
 
     @cached_property
-    def loads(self) -> GraphRunner:
+    def loads(self) -> GraphFunction:
         """q, v, lam, t → wrenches of the multipliers on every body, the base's row first."""
         values = state_inputs(self.structure, Graph(), lam=len(self.equations.table))
         return self._made(values, {"loads": tuple(self.wrenches(values).ravel())})
@@ -97,12 +97,12 @@ class ConstrainedCode:
         relink(row_angles)(J, unit, L, z, independent)
         return unit, L, independent
 
-    def _made(self, values: dict[str, tuple[Symbol, ...]], outputs: Groups) -> GraphRunner:
+    def _made(self, values: dict[str, tuple[Symbol, ...]], outputs: Groups) -> GraphFunction:
         s, m = self.structure, len(self.equations.table)
         shapes = {"J": (m, s.nv), "loads": (s.nb + 1, 6)}
         last = {name: values[name] for name in ("parameter", "t")}
         traced = traced_program({name: x for name, x in values.items() if name not in last} | last, outputs)
-        return GraphRunner(traced, {name: shapes.get(name, (len(x),)) for name, x in outputs.items()}, self.equations.store)
+        return GraphFunction(traced, self.equations.store, {name: shapes.get(name, (len(x),)) for name, x in outputs.items()})
 
 
 def _objects(numbers: Any) -> np.ndarray:

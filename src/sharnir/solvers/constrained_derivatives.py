@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..backends import sizes
 from ..backends.differentiated import evaluated
 from ..backends.fast_path import FastPath, fast_path
+from ..backends.graph_function import GraphFunction
 from ..backends.link import relink
-from ..backends.llvm.graph_runner import GraphRunner
 from ..backends.traced import TracedProgram
 from ..equations.kernels.solution import ConstrainedState
 from ..equations.motion.constrained import ConstrainedEquations
@@ -24,7 +25,7 @@ from ..equations.rows.evaluation import evaluate, state_inputs, traced_program
 from ..errors import SingularError
 from ..kernels.cholesky import substitute
 from ..kernels.constrained import constraint_forces, least_pivot, pushed
-from ..trace import Graph, GraphTooLarge, Number
+from ..trace import Graph, Number
 from .actuation import least_changes, multipliers_of, null_rows, without_rows
 from .arguments import At, Rows, unbatch
 from .derivatives import Derivatives, Wrt, check_wrt, field_of
@@ -36,18 +37,14 @@ if TYPE_CHECKING:
 
 
 # --- accelerations of a closed system and their derivatives as one graph, for small models: nothing runs between its parts
-LIMIT = 20_000
-"""Nodes, beyond which derivatives are made of several parts."""
-
-
 def forward_graph(equations: ConstrainedEquations, residuals: TracedProgram, wrt: Sequence[str]) -> TracedProgram:
     """`equations` by an inertia matrix:
 
     q, v, tau, parameter, t → qdd, lam, `independent` (the least pivot of S) and, as "dq" …, derivatives of qdd.
 
-    `residuals`: r and s with their Jacobians at fixed a and λ. More than LIMIT nodes raise GraphTooLarge.
+    `residuals`: r and s with their Jacobians at fixed a and λ. More than `sizes.COLUMNS` nodes raise GraphTooLarge.
     """
-    graph = Graph(LIMIT)
+    graph = Graph(sizes.COLUMNS)
     inputs: dict[str, Any] = equations.inputs(graph)
     c = equations.accelerations(inputs)
     found = evaluated(residuals, {**inputs, "qdd": c.qdd, "lam": c.lam})
@@ -143,19 +140,22 @@ class ConstrainedDerivatives:
             return Derivatives(done[0], **{field_of(name): x for name, x in zip(wrt, done[3:], strict=True)})
         return self._by_parts(at, wrt)
 
-    def _one_graph(self, wrt: tuple[str, ...]) -> GraphRunner | None:
+    def _one_graph(self, wrt: tuple[str, ...]) -> GraphFunction | None:
         """None where it would be too large, or is not compiled."""
         if self.equations.backend != "llvm" or not self.equations.is_small:
             return None
-        try:
-            names = [name for name in wrt if name != "tau"]
-            residuals = differentiated(self.structure, self._residuals(Graph(LIMIT)), names, ("r", "s"))
-            traced = forward_graph(self.equations.with_inertia, residuals, wrt)
-        except GraphTooLarge:
+        names = [name for name in wrt if name != "tau"]
+
+        def trace() -> TracedProgram:
+            residuals = differentiated(self.structure, self._residuals(Graph(sizes.COLUMNS)), names, ("r", "s"))
+            return forward_graph(self.equations.with_inertia, residuals, wrt)
+
+        traced = sizes.fits(trace)
+        if traced is None:
             return None
         nv = self.structure.nv
         shapes = {name: (nv, len(x) // max(nv, 1)) if name[0] == "d" else (len(x),) for name, x in traced.outputs.items()}
-        return GraphRunner(traced, shapes, self.equations.store)
+        return GraphFunction(traced, self.equations.store, shapes)
 
     def _by_parts(self, at: At, wrt: tuple[str, ...]) -> Derivatives:
         rows, n, single = self.evaluator.arguments.states(at)

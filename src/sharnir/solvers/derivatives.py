@@ -10,7 +10,7 @@ import numpy as np
 
 from ..backends.derivatives import derivative_runner
 from ..backends.fast_path import FastPath, fast_path
-from ..backends.llvm.graph_runner import GraphRunner
+from ..backends.graph_function import GraphFunction
 from ..backends.loops import LoopRunner
 from ..backends.runner import Runner
 from ..errors import MethodError, brief, unknown
@@ -35,7 +35,7 @@ class Derivatives:
 
 
 Wrt = str | Sequence[str]
-"""What is differentiated by: names of arguments."""
+"""Names of the arguments by which answers are differentiated."""
 PARAMETERS = "parameters"
 
 
@@ -101,7 +101,7 @@ class TreeDerivatives:
         if wrt not in self._ways:
             outputs = (self.value, *map(field_of, wrt))
             runner = derivative_runner(self.evaluator.formulation.programs, self.question, outputs)
-            native = isinstance(runner, (GraphRunner, LoopRunner))
+            native = isinstance(runner, (GraphFunction, LoopRunner))
             fast = fast_path(runner if native else None, self.evaluator.threads)
             self._ways[wrt] = _Way(runner, fast, ("value", *outputs[1:]))
         return self._ways[wrt]

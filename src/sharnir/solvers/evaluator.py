@@ -150,7 +150,7 @@ class Evaluator:
 
 
 def _by_name(runner: Runner, found: Any) -> dict[str, np.ndarray]:
-    """What a fast path returned: a tuple where there are several outputs."""
+    """Results of a fast path: a tuple where there are several outputs."""
     return dict(zip(runner.outputs, found if len(runner.outputs) > 1 else (found,), strict=True))
 
 

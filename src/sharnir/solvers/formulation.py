@@ -11,7 +11,8 @@ from functools import cache
 
 import numpy as np
 
-from ..backends.compiled_programs import BODIES, CompiledPrograms
+from ..backends import sizes
+from ..backends.compiled_programs import CompiledPrograms
 from ..choice.calibration import current
 from ..choice.choose import TOLERATED, Choice, applies, choose_method
 from ..dialect.cache import Cache
@@ -86,7 +87,7 @@ class Formulation:
     def _expected_errors(self) -> dict[str, float]:
         """Errors by method, estimated in a position with no special symmetry, once per model."""
         s = self.structure
-        if s.nb > BODIES or not s.nv or self.massless:
+        if not sizes.is_traceable(s) or not s.nv or self.massless:
             return {}
         return expected_errors(self.model)
 
@@ -156,7 +157,7 @@ class Formulation:
         """A joint that moves no mass is found now, in a position with no special symmetry, whatever functions of the user's do in
         it, not when results stop being finite."""
         s = self.structure
-        if s.nb <= BODIES and s.nv:
+        if sizes.is_traceable(s) and s.nv:
             self.massless = _massless(self.model)
 
 

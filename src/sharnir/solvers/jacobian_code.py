@@ -9,19 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ..backends.compiled_programs import BODIES
-from ..backends.llvm.graph_runner import GraphRunner
+from ..backends import sizes
+from ..backends.graph_function import GraphFunction
 from ..backends.runner import Runner
-from ..backends.traced import GraphInterpreter, TracedProgram
+from ..backends.traced import TracedProgram
 from ..equations.rows.differentiated import differentiated, differentiated_along
 from ..errors import MethodError
-from ..trace import Graph, GraphTooLarge
+from ..trace import Graph
 from .evaluator import Evaluator
-
-LIMIT = 40_000
-"""Nodes of a program beyond which it is not differentiated."""
-COLUMNS_LIMIT = 20_000
-"""Nodes of a graph with all columns, beyond which columns are run as a batch: fifty times the work, but compiled in a second."""
 
 Rows = Mapping[str, np.ndarray]
 
@@ -78,33 +73,28 @@ class JacobianCode:
         """None where the graph of all columns is too large."""
         traced = self._traced()
         if wrt:
-            traced.graph.limit = max(COLUMNS_LIMIT, len(traced.graph.nodes) + 1)
-        try:
-            whole = differentiated(self.structure, traced, wrt, self.outputs)
-        except GraphTooLarge:
+            traced.graph.limit = max(sizes.COLUMNS, len(traced.graph.nodes) + 1)
+        whole = sizes.fits(lambda: differentiated(self.structure, traced, wrt, self.outputs))
+        if whole is None:
             return None
         shapes = {f"{output}/{name}": (len(traced.outputs[output]), self._size(name)) for output in self.outputs for name in wrt}
         return self._runner(whole, shapes)
 
     def _traced(self) -> TracedProgram:
-        try:
-            if self.structure.nb > BODIES:
-                raise GraphTooLarge
-            traced = self._trace(Graph(LIMIT))
-        except GraphTooLarge:
+        traced = sizes.fits(lambda: self._trace(Graph(sizes.EQUATIONS))) if sizes.is_traceable(self.structure) else None
+        if traced is None:
             raise MethodError(
                 f"{self.what}: model {self.evaluator.model.name!r} is too large for its equations to be one "
                 "graph, from which derivatives are made; take differences along model.integrate(q, dv) instead"
-            ) from None
+            )
         self._sizes = {name: len(x) for name, x in traced.inputs.items()}
         return traced
 
     def _runner(self, traced: TracedProgram, shapes: Mapping[str, tuple[int, ...]] | None = None) -> Runner:
         known = {**self._shapes, **(shapes or {})}
         listed = {name: known.get(name, (len(x),)) for name, x in traced.outputs.items()}
-        if self.evaluator.formulation.requested == "python":
-            return GraphInterpreter(traced, listed)
-        return GraphRunner(traced, listed, self.evaluator.formulation.programs.store)
+        function = GraphFunction(traced, self.evaluator.formulation.programs.store, listed)
+        return function.interpreted if self.evaluator.formulation.requested == "python" else function
 
     def _size(self, name: str) -> int:
         """The number of columns of a derivative with respect to an input."""

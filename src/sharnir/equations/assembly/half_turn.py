@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...backends import sizes
 from ...model.constraints.closing import ClosingJoint
 from ...model.model import Model
 from ...model.motion import Motion
@@ -19,9 +20,6 @@ from ...trace import Expression, Graph, Number, Symbol
 from ..rows.body_rows import body_rows
 from ..rows.constraint_table import Numbers
 from ..rows.evaluation import Values, state_inputs, with_bodies
-
-SMALL = 300
-"""Speeds below which the motion of all bodies is traced, and not computed anew for every position."""
 
 
 def turned_joint(model: Model, q: np.ndarray, t: float, parameters: Numbers = ()) -> str:
@@ -60,7 +58,7 @@ class _Senses:
                     self._local.append((Expression(graph, list(on.inputs.values()), [sense]), list(on.inputs)))
 
     def at(self, values: Values) -> list[float]:
-        if self.structure.nv < SMALL:
+        if self.structure.nv < sizes.SPEEDS:
             return list(self._flat(*(x for group in values.values() for x in group)))
         return [float(x) for x in self._of(with_bodies(self.structure, values, float))]
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from ...backends.compiled_programs import CompiledPrograms
 from ...backends.loops import grouped_forces
-from ...dialect.arithmetic import STEPPING
-from ...dialect.native import Loop, Native
+from ...dialect.native import Native, bind_kernel
 from ...model.model import Model
 from ..kernels.powers import Powers, collect_powers
 from .conservative import not_conservative
@@ -47,4 +46,4 @@ class Account:
             out += self.forces.chain({name: at[name] for name in ("t", "q", "v", "parameter")}, wanted)
         tau, v = (at["tau"], at["v"]) if self.tau_works else (none, none)
         powers = Powers(drive, prescribed, excess, self.dissipative, tau, v, at["more"][-len(self.causes) :])
-        return [*out, Loop(collect_powers, (Powers,), STEPPING, store=programs.store).bind(powers)]
+        return [*out, bind_kernel(collect_powers, powers, store=programs.store)]

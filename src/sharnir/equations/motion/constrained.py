@@ -6,18 +6,16 @@ equations at a state are straight-line code, and their solution is a loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ...backends.compiled_programs import LIMIT as LIMIT_OF_LOOPS
-from ...backends.llvm.graph_runner import GraphRunner
-from ...backends.traced import TracedProgram
-from ...dialect.arithmetic import STEPPING
+from ...backends import sizes
+from ...backends.graph_function import GraphFunction
 from ...dialect.cache import Cache
-from ...dialect.native import Loop
+from ...dialect.native import bind_kernel
 from ...dialect.storage import allocate
 from ...errors import MethodError, known
 from ...forms.closed import CLOSED_FORMS
@@ -25,10 +23,8 @@ from ...forms.matrices import Matrices
 from ...kernels.constrained import EXACT
 from ...model.model import Model
 from ...programs.methods import METHODS, Method
-from ...trace import Graph, GraphTooLarge, Number, Symbol
+from ...trace import Graph, Number, Symbol
 from ..kernels import solution
-from ..kernels.partition import Partition, reconsider, recover
-from ..kernels.projection import Projected, project_by_calls
 from ..kernels.solution import ConstrainedState, Responses, StabilisationTerms
 from ..rows.constraint_table import table_of
 from ..rows.evaluation import Values, evaluate, state_inputs
@@ -36,24 +32,6 @@ from .projector import Projector
 from .retraction import displacement
 from .share import closed_structure, share_of
 from .sparse import SparseEquations
-
-LIMIT = 40_000
-"""Nodes of a graph beyond which the solution is a loop. The equations at a state are straight-line code even then, so that
-less is saved by it than in a tree. Where multipliers are eliminated with the bodies everything can be loops."""
-
-NODES_A_BODY = 200
-"""Nodes of a graph per body, at least, by elimination: what would exceed the limit is not traced."""
-
-LOOPS: dict[Callable[..., int], tuple[type, ...]] = {
-    solution.solve: (ConstrainedState,),
-    solution.solve_baumgarte: (ConstrainedState, StabilisationTerms),
-    solution.solve_ggl: (ConstrainedState, StabilisationTerms),
-    solution.find_responses: (Responses,),
-    project_by_calls: (ConstrainedState, Projected),
-    recover: (Partition,),
-    reconsider: (Partition,),
-}
-"""Functions for models too large for one graph, and the groups of arrays they take."""
 
 
 class ConstrainedEquations:
@@ -78,8 +56,8 @@ class ConstrainedEquations:
         self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
         self.sizes |= {"nm": 0 if self.sparse else s.nv, "nsr": closed_structure(model).sizes["nsr"]}
         self.share = share_of(model)
-        self._functions: dict[tuple[bool, bool], GraphRunner] = {}
-        self._whole: dict[bool, tuple[Graph, dict[str, tuple[Symbol, ...]], ConstrainedState]] = {}
+        self._functions: dict[tuple[bool, bool], GraphFunction] = {}
+        self._whole: dict[bool, tuple[dict[str, tuple[Symbol, ...]], ConstrainedState]] = {}
 
     def allocate(self) -> ConstrainedState:
         """Arrays for compiled code."""
@@ -182,33 +160,32 @@ class ConstrainedEquations:
     @cached_property
     def is_small(self) -> bool:
         """Whether everything fits one graph."""
-        m, n = self.sizes["m"], self.sizes["n"]
-        work = NODES_A_BODY * self.structure.nb if self.sparse else n**3 / 6 + n * n * m + n * m * m + m**3 / 6
-        if work > (LIMIT_OF_LOOPS if self.sparse else LIMIT):
-            return False
-        try:
-            self._whole[False] = self._traced(Graph(LIMIT_OF_LOOPS if self.sparse else LIMIT), False)
-        except GraphTooLarge:
-            return False
-        return True
+        if self.sparse:
+            limit, least = sizes.PROGRAM, float(sizes.NODES_A_BODY * self.structure.nb)
+        else:
+            limit, least = sizes.EQUATIONS, sizes.dense_operations(self.sizes["n"], self.sizes["m"])
+        whole = sizes.fits(lambda: self._traced(Graph(limit), False)) if least <= limit else None
+        if whole:
+            self._whole[False] = whole
+        return whole is not None
 
     @property
     def is_sparse(self) -> bool:
         """Whether everything is loops over bodies and constraints, without a matrix over all coordinates."""
         return self.sparse is not None and self.backend == "llvm" and not self.is_small
 
-    def whole(self, wrenches: bool = False) -> tuple[Graph, dict[str, tuple[Symbol, ...]], ConstrainedState]:
-        """The graph of a small model, its inputs, and the equations with their solution on its symbols."""
+    def whole(self, wrenches: bool = False) -> tuple[dict[str, tuple[Symbol, ...]], ConstrainedState]:
+        """Inputs, symbols of the graph of a small model, and the equations with their solution on them."""
         assert self.is_small
         if wrenches not in self._whole:
             self._whole[wrenches] = self._traced(Graph(), wrenches)
         return self._whole[wrenches]
 
-    def _traced(self, graph: Graph, wrenches: bool) -> tuple[Graph, dict[str, tuple[Symbol, ...]], ConstrainedState]:
+    def _traced(self, graph: Graph, wrenches: bool) -> tuple[dict[str, tuple[Symbol, ...]], ConstrainedState]:
         inputs = self.inputs(graph, wrenches)
         c = self.accelerations(inputs)
         graph.limit = None  # derivatives and energies are added to it without a limit
-        return graph, inputs, c
+        return inputs, c
 
     # --- one state ----------------------------------------------------------------------------------------------------------
     def solve(
@@ -245,7 +222,7 @@ class ConstrainedEquations:
         arrays = {key: np.ascontiguousarray(x, dtype=float) for key, x in given.items()}
         self.function(wrench is not None).bind(arrays | c._asdict())()
         if not self.is_small:
-            self.loop(solution.solve).bind(c)()
+            bind_kernel(solution.solve, c, store=self.store)()
         return c
 
     def _jacobian(self, given: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -274,11 +251,7 @@ class ConstrainedEquations:
         """Responses of states with M (ns, n, n), which is overwritten, and J (ns, m, n)."""
         given = {"M": np.ascontiguousarray(M), "J": np.ascontiguousarray(J), "share": np.array([self.share])}
         x = allocate(Responses, self.sizes | {"ns": len(M)})._replace(**given)
-        if self.backend == "python":
-            with np.errstate(all="ignore"):  # nan and inf are values, not warnings
-                solution.find_responses(x)
-        else:
-            self.loop(solution.find_responses).bind(x)()
+        bind_kernel(solution.find_responses, x, store=self.store, compiled=self.backend != "python")()
         return x
 
     @cached_property
@@ -291,23 +264,18 @@ class ConstrainedEquations:
         return Projector(self)
 
     # --- as machine code ----------------------------------------------------------------------------------------------------
-    def loop(self, entry: Callable[..., int]) -> Loop:
-        """A function of `LOOPS` as machine code."""
-        return Loop(entry, LOOPS[entry], STEPPING, store=self.store)
-
-    def function(self, wrenches: bool = False, solved: bool | None = None) -> GraphRunner:
+    def function(self, wrenches: bool = False, solved: bool | None = None) -> GraphFunction:
         """Equations by an inertia matrix: straight-line code fills a `ConstrainedState` from q, v, tau, parameter, t; `solved`:
         with its solution, which is the default where all fits one graph."""
         solved = self.is_small if solved is None else solved
         if (wrenches, solved) not in self._functions:
             if solved:
-                graph, inputs, c = self.whole(wrenches)
+                inputs, c = self.whole(wrenches)
             else:
-                graph = Graph()
-                inputs = self.inputs(graph, wrenches)
+                inputs = self.inputs(Graph(), wrenches)
                 c = self.state(inputs, object)
             unset = ("share", "diagonal", "y", "S", "L", "z", "d", "e", "delta", "again", *(() if solved else ("lam", "qdd")))
             unset += ("M", "right") if solved else ("W", "free")
             outputs = {name: tuple(x.ravel()) for name, x in c._asdict().items() if name not in unset}
-            self._functions[wrenches, solved] = GraphRunner(TracedProgram(graph, inputs, outputs), store=self.store)
+            self._functions[wrenches, solved] = GraphFunction.of(inputs, outputs, self.store)
         return self._functions[wrenches, solved]

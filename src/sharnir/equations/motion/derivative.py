@@ -3,50 +3,61 @@ removes energy; compiled."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ...backends.compiled_programs import mark_large
-from ...backends.llvm.graph_runner import GraphRunner
-from ...backends.traced import TracedProgram
+from ...backends import sizes
+from ...backends.graph_function import GraphFunction
 from ...dialect.cache import Cache
 from ...model.per_structure import per_structure
 from ...model.structure import Structure
 from ...programs.methods import SMALLEST, Method
-from ...trace import Graph, GraphTooLarge, Number, Symbol, tangent
+from ...trace import Graph, Number, Symbol, tangent
 from ..rows.evaluation import Values, evaluate, state_inputs, with_bodies
 from .conservative import not_conservative
 from .constrained import ConstrainedEquations
 from .stabilisation import DECAYING
 
 
-@dataclass(frozen=True)
-class TracedDerivative:
-    """Inputs q, v (momenta where the method has them), tau, [decay], parameter (states of forces are the last), t; outputs rate,
-    qdd, more (rates of states, then powers, one per cause), and with constraints pivots: the inverse of each pivot of
-    S = J M⁻¹Jᵀ, large near singular positions."""
+class Derivative:
+    """The derivative of the state as machine code, for one state or lanes of states.
 
-    traced: TracedProgram
-    causes: tuple[str, ...]
-    """Causes that add or remove energy: "drives", forces by name without the conservative ones, "tau"."""
+    `code`: inputs q, v (momenta where the method has them), tau, [decay], parameter (states of forces are the last), t; outputs
+    rate, qdd, more (rates of states, then powers, one per cause), and with constraints pivots: the inverse of each pivot of
+    S = J M⁻¹Jᵀ, large near singular positions. `causes` add or remove energy: "drives", forces by name without the conservative
+    ones, "tau".
+    """
 
-
-class CompiledDerivative:
-    """The derivative as machine code, for one state or lanes of states."""
-
-    def __init__(self, derivative: TracedDerivative, store: Cache) -> None:
-        self.derivative, self._store = derivative, store
-        self.code = GraphRunner(derivative.traced, store=store)
+    def __init__(self, code: GraphFunction, causes: tuple[str, ...]) -> None:
+        self.code, self.causes = code, causes
 
     @cached_property
-    def along(self) -> GraphRunner:
-        """Its change along a direction: `jacobian_along`."""
-        return GraphRunner(jacobian_along(self.derivative), store=self._store)
+    def along(self) -> GraphFunction:
+        """Its change along a direction (dq, dv, dz) of the state: a row of the Jacobian for each of a batch.
+
+        Inputs those of the derivative, and dx before the time; output d, the changes of rate, qdd and more in one row.
+        """
+        return self._along(parameters=False)
 
     @cached_property
-    def along_with_parameters(self) -> GraphRunner:
-        return GraphRunner(jacobian_along(self.derivative, parameters=True), store=self._store)
+    def along_with_parameters(self) -> GraphFunction:
+        """The same with an input dp too, and dx as long as d: the work done changes nothing. Entries of dp for states do not
+        count."""
+        return self._along(parameters=True)
+
+    def _along(self, parameters: bool) -> GraphFunction:
+        traced = self.code.traced
+        traced.graph.limit = None  # it was one of the derivative itself
+        outputs = [x for name in ("rate", "qdd", "more") for x in traced.outputs[name]]
+        own = len(traced.inputs["parameter"]) - (len(traced.outputs["more"]) - len(self.causes))
+        state = (*traced.inputs["q"], *traced.inputs["v"], *traced.inputs["parameter"][own:])
+        dx = tuple(traced.graph.inputs(len(outputs) if parameters else len(state)))
+        dp = tuple(traced.graph.inputs(len(traced.inputs["parameter"]))) if parameters else ()
+        seeds = [*zip(state, dx, strict=False), *zip(traced.inputs["parameter"][:own], dp, strict=False)]
+        flat = tangent(outputs, seeds)
+        inputs = {name: group for name, group in traced.inputs.items() if name != "t"}
+        more = {"dx": dx, **({"dp": dp} if parameters else {})}
+        return GraphFunction.of({**inputs, **more, "t": traced.inputs["t"]}, {"d": flat}, self.code.store)
 
 
 def compiled_derivative(
@@ -59,24 +70,21 @@ def compiled_derivative(
     tau_works: bool = True,
     limit: int | None = None,
     stabilisation: str = "",
-) -> CompiledDerivative | None:
-    """`trace_derivative`, compiled once and cached with the model; None where the graph has more nodes than `limit`."""
+) -> Derivative | None:
+    """`trace_derivative`, made once and cached with the model; None where the graph has more nodes than `limit`."""
     if not constrained or stabilisation not in DECAYING:
         stabilisation = ""  # the others do not change the equations
     known, key = _derivatives(structure, store), (method.name, balance, tau_works, limit, stabilisation)
     if key not in known:
-        try:
-            traced = trace_derivative(structure, method, balance, tau_works, limit, constrained, stabilisation)
-            known[key] = CompiledDerivative(traced, store)
-        except GraphTooLarge:
-            if method is SMALLEST:
-                mark_large(structure)
-            known[key] = None
+        asked = structure, method, balance, tau_works, limit, constrained, stabilisation
+        known[key] = sizes.fits(lambda: trace_derivative(*asked, store=store))
+        if known[key] is None and method is SMALLEST:
+            sizes.mark_large(structure)
     return known[key]
 
 
 @per_structure
-def _derivatives(structure: Structure, store: Cache) -> dict[tuple[object, ...], CompiledDerivative | None]:
+def _derivatives(structure: Structure, store: Cache) -> dict[tuple[object, ...], Derivative | None]:
     """`compiled_derivative` by its other arguments."""
     return {}
 
@@ -90,17 +98,17 @@ def trace_derivative(
     constrained: ConstrainedEquations | None = None,
     stabilisation: str = "",
     exact: bool = False,
-) -> TracedDerivative:
+    store: Cache | None = None,
+) -> Derivative:
     """All on the symbols of one graph, so that common parts are computed once.
 
     balance: with the powers; tau_works: that of the joint forces τ among them; exact: for double-double arithmetic, with an input
     `counted`, 0 for each constraint that is left out, else 1, and no pivots.
     """
-    graph = Graph(limit)
     more = {"decay": DECAYING[stabilisation]} if stabilisation else {}
     if exact and constrained:
         more["counted"] = len(constrained.table)
-    inputs = state_inputs(structure, graph, tau=structure.nv, **more)
+    inputs = state_inputs(structure, Graph(limit), tau=structure.nv, **more)
     values: dict[str, Any] = dict(inputs) | {"wrench": [0.0] * (6 * structure.nb + 6)}
     solved = None
     if method.in_momenta:
@@ -127,7 +135,7 @@ def trace_derivative(
     outputs = {"rate": tuple(q_rate), "qdd": tuple(speed_rate), "more": (*rates, *powers.values())}
     if solved and not exact:
         outputs["pivots"] = tuple(solved.L.diagonal())
-    return TracedDerivative(TracedProgram(graph, inputs, outputs), tuple(powers))
+    return Derivative(GraphFunction.of(inputs, outputs, store), tuple(powers))
 
 
 def _state_rates(structure: Structure, values: dict[str, Any]) -> list[Number]:
@@ -167,23 +175,3 @@ def _powers(structure: Structure, values: dict[str, Any]) -> dict[str, Number]:
         if "drives" in found and forces.on_prescribed:  # the drives bear these
             found["drives"] = found["drives"] - forces.prescribed_power(motion)
     return found
-
-
-def jacobian_along(derivative: TracedDerivative, parameters: bool = False) -> TracedProgram:
-    """The change of the whole derivative along a direction (dq, dv, dz) of the state: a row of the Jacobian for each of a batch.
-
-    Inputs those of the derivative, and dx before the time; output d, the changes of rate, qdd and more in one row. With
-    `parameters` an input dp too, and dx as long as d: the work done changes nothing. Entries of dp for states do not count.
-    """
-    traced = derivative.traced
-    traced.graph.limit = None  # it was one of the derivative itself
-    outputs = [x for name in ("rate", "qdd", "more") for x in traced.outputs[name]]
-    own = len(traced.inputs["parameter"]) - (len(traced.outputs["more"]) - len(derivative.causes))
-    state = (*traced.inputs["q"], *traced.inputs["v"], *traced.inputs["parameter"][own:])
-    dx = tuple(traced.graph.inputs(len(outputs) if parameters else len(state)))
-    dp = tuple(traced.graph.inputs(len(traced.inputs["parameter"]))) if parameters else ()
-    seeds = [*zip(state, dx, strict=False), *zip(traced.inputs["parameter"][:own], dp, strict=False)]
-    flat = tangent(outputs, seeds)
-    inputs = {name: group for name, group in traced.inputs.items() if name != "t"}
-    more = {"dx": dx, **({"dp": dp} if parameters else {})}
-    return TracedProgram(traced.graph, {**inputs, **more, "t": traced.inputs["t"]}, {"d": flat})

@@ -8,17 +8,17 @@ from ...dialect.arithmetic import STEPPING
 from ...dialect.cache import Cache
 from ...dialect.double_double_code import PAIRS
 from ...dialect.kernels.rows import Gathered, Scattered, gather, scatter
-from ...dialect.native import Loop, Native
+from ...dialect.native import Native, bind_kernel
 
 
 def native_add(x: np.ndarray, places: np.ndarray, y: np.ndarray, store: Cache, pairs: bool = False) -> Native:
     """y[places] += x; `pairs`: both (…, 2), in double-double arithmetic."""
-    return Loop(scatter, (Scattered,), PAIRS if pairs else STEPPING, store=store).bind(Scattered(x, places, y))
+    return bind_kernel(scatter, Scattered(x, places, y), options=PAIRS if pairs else STEPPING, store=store)
 
 
 def native_take(x: np.ndarray, places: np.ndarray, y: np.ndarray, store: Cache) -> Native:
     """y = x[places]."""
-    return Loop(gather, (Gathered,), STEPPING, store=store).bind(Gathered(x, places, y))
+    return bind_kernel(gather, Gathered(x, places, y), store=store)
 
 
 def native_rounded(two: np.ndarray, one: np.ndarray, store: Cache) -> Native:

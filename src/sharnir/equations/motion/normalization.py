@@ -6,15 +6,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ...backends.llvm.graph_runner import GraphRunner
-from ...dialect.arithmetic import STEPPING
+from ...backends.graph_function import GraphFunction
 from ...dialect.cache import Cache
 from ...dialect.jit import host_lanes
-from ...dialect.native import Loop, Native
+from ...dialect.native import Native, bind_kernel
 from ...kernels.quaternions import Quaternions, normalize_quaternions
 from ...model.model import Model
 from ...trace import Graph, Number
-from ..rows.evaluation import new_inputs, traced_program
+from ..rows.evaluation import new_inputs
 
 START_ITERATIONS = 30
 START_TOLERANCE = 1e-14
@@ -48,8 +47,7 @@ def native_normalize(model: Model, q: np.ndarray, t: np.ndarray, store: Cache | 
     n = q.size // nq
     if not any(joint.projects_onto_constraints for joint in model.structure.types):
         everywhere = (places.astype(np.int64) + nq * np.arange(n)[:, None]).ravel()
-        loop = Loop(normalize_quaternions, (Quaternions,), STEPPING, store=store)
-        return [loop.bind(Quaternions(q.reshape(-1), everywhere))]
+        return [bind_kernel(normalize_quaternions, Quaternions(q.reshape(-1), everywhere), store=store)]
     lanes = host_lanes() if n % host_lanes() == 0 else 1  # the rest of a batch would be read again after it was written
     return [_straight_line(model, store).bind({"q": q, "t": t, "x": q}, n, lanes)]
 
@@ -59,9 +57,9 @@ def vector_normalize(model: Model, q: np.ndarray, t: np.ndarray, store: Cache | 
     return [_straight_line(model, store).bind_vector({"q": q, "t": t, "x": q})] if is_redundant(model) else []
 
 
-def _straight_line(model: Model, store: Cache | None) -> GraphRunner:
+def _straight_line(model: Model, store: Cache | None) -> GraphFunction:
     inputs = new_inputs(Graph(), q=model.nq, t=1)
-    return GraphRunner(traced_program(inputs, {"x": normalize(model, inputs["q"], inputs["t"][0])}), store=store)
+    return GraphFunction.of(inputs, {"x": normalize(model, inputs["q"], inputs["t"][0])}, store)
 
 
 def normalized_rows(model: Model, q: np.ndarray, t: np.ndarray) -> np.ndarray:

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.llvm.graph_runner import GraphRunner
-from ...backends.traced import TracedProgram
-from ...dialect.native import Native, calls, from_python
+from ...backends.graph_function import GraphFunction
+from ...dialect.native import Native, bind_kernel, calls, from_python
 from ...dialect.storage import allocate
 from ...trace import Graph
 from ..kernels.partition import Partition, reconsider, recover
@@ -66,15 +65,14 @@ class Partitioning:
     # --- compiled -----------------------------------------------------------------------------------------------------------
     def compile(self, at: Mapping[str, np.ndarray]) -> tuple[Native, Native]:
         """`recover` and `reconsider` on the state whose parts are the arrays `at`."""
-        e, s = self.equations, self.structure
-        graph = Graph()
-        inputs = state_inputs(s, graph)
+        e = self.equations
+        inputs = state_inputs(self.structure, Graph())
         rows = e.table.trace(inputs)
         outputs = {"g": rows.g, "rate": rows.rate, "J": tuple(x for row in rows.J for x in row)}
-        evaluate = GraphRunner(TracedProgram(graph, inputs, outputs), store=e.store)
+        evaluate = GraphFunction.of(inputs, outputs, e.store)
         own = {name: getattr(self.p, name) for name in outputs}
         self._use([evaluate.bind({**at, **own}), native_retract(e.model, at, self.p.delta, e.store)])
-        found = [e.loop(entry).bind(self.p) for entry in (recover, reconsider)]
+        found = [bind_kernel(entry, self.p, store=e.store) for entry in (recover, reconsider)]
         for native in found:
             native.keep_alive(self._natives)
         return found[0], found[1]

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...backends.llvm.graph_runner import GraphRunner
-from ...backends.traced import TracedProgram
-from ...dialect.native import Native, calls
+from ...backends.graph_function import GraphFunction
+from ...dialect.native import Native, bind_kernel, calls
 from ...trace import Graph
 from ..kernels.projection import NEWTON_STEPS, Projected, project, project_by_calls, project_position, project_speed
 from ..kernels.solution import ConstrainedState
@@ -50,23 +49,23 @@ class Projector:
         return [*[moved] * NEWTON_STEPS, speed.bind_vector({**at, "x": at["v"]})]
 
     @cached_property
-    def _steps(self) -> tuple[GraphRunner, GraphRunner]:
-        position, speed = self.traced()
-        return GraphRunner(position, store=self.equations.store), GraphRunner(speed, store=self.equations.store)
+    def _steps(self) -> tuple[GraphFunction, GraphFunction]:
+        return self.steps()
 
-    def traced(self, exact: bool = False, limit: int | None = None, **more: int) -> tuple[TracedProgram, TracedProgram]:
-        """A Newton step of the coordinates, and the correction of the speeds, as graphs of so many nodes at most. exact: for
+    def steps(self, exact: bool = False, limit: int | None = None, **more: int) -> tuple[GraphFunction, GraphFunction]:
+        """A Newton step of the coordinates, and the correction of the speeds, in graphs of at most `limit` nodes. exact: for
         double-double arithmetic; `more`: inputs of the equations besides the state."""
         position, speed = (_OnNumbers(self, state_inputs(self.structure, Graph(limit), **more), object, exact) for _ in range(2))
         project_position(position.position, position.retract, position.c, position.p)
         project_speed(speed.speed, speed.c, speed.p)
-        return _step(position, position.p.q), _step(speed, speed.p.v)
+        store, q, v = self.equations.store, {"x": position.p.q}, {"x": speed.p.v}
+        return GraphFunction.of(position.values, q, store), GraphFunction.of(speed.values, v, store)
 
     def _loop(self, at: Mapping[str, np.ndarray]) -> Native:
         e = self.equations
         c = e.allocate()  # its own: the derivative's is in use between projections
         natives = [e.function().bind({**at, **c._asdict()}), native_retract(self.model, at, c.delta, e.store)]
-        native = e.loop(project_by_calls).bind(c, Projected(at["q"], at["v"], calls(natives)))
+        native = bind_kernel(project_by_calls, c, Projected(at["q"], at["v"], calls(natives)), store=e.store)
         native.keep_alive(natives)
         return native
 
@@ -81,11 +80,6 @@ class Projector:
         with np.errstate(all="ignore"):  # nan and inf are values, not warnings
             project(on.position, on.speed, on.retract, on.c, on.p)
         return on.p.q, on.p.v
-
-
-def _step(on: _OnNumbers, x: np.ndarray) -> TracedProgram:
-    inputs: dict[str, Any] = dict(on.values)
-    return TracedProgram(inputs["t"][0].graph, inputs, {"x": tuple(x)})
 
 
 class _OnNumbers:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...backends.llvm.graph_runner import GraphRunner
+from ...backends.graph_function import GraphFunction
 from ...dialect.cache import Cache
 from ...dialect.native import Native
 from ...errors import NOT_A_NUMBER, StateError, brief
@@ -26,7 +26,7 @@ from ...model.structure import Structure
 from ...trace import Graph, Number
 from ...types import FloatArray, IntArray, State, real_array
 from ..assembly import exponential
-from ..rows.evaluation import evaluate, new_inputs, traced_program
+from ..rows.evaluation import evaluate, new_inputs
 from .native_arrays import native_add
 from .normalization import START_TOLERANCE, settled
 
@@ -52,7 +52,7 @@ def native_displacement(
     """`dq` from `delta` at the state in the arrays `at` (q, t), as straight-line code."""
     inputs = new_inputs(Graph(), q=structure.nq, delta=structure.nv, t=1)
     outputs = {"dq": displacement(structure, inputs["q"], inputs["delta"], inputs["t"])}
-    return GraphRunner(traced_program(inputs, outputs), store=store).bind({**at, "delta": delta, "dq": dq})
+    return GraphFunction.of(inputs, outputs, store).bind({**at, "delta": delta, "dq": dq})
 
 
 def retract(model: Model, q: np.ndarray, delta: np.ndarray, t: Number) -> np.ndarray:
@@ -69,8 +69,8 @@ def native_retract(model: Model, at: Mapping[str, np.ndarray], delta: np.ndarray
         return native_add(delta, places, at["q"], store, pairs)
     inputs = new_inputs(Graph(), q=s.nq, delta=s.nv, t=1)
     q, small = (np.array(inputs[name], dtype=object) for name in ("q", "delta"))
-    moved = traced_program(inputs, {"x": retract(model, q, small, inputs["t"][0])})
-    return GraphRunner(moved, store=store, pairs=pairs).bind({**at, "delta": delta, "x": at["q"]})
+    moved = GraphFunction.of(inputs, {"x": retract(model, q, small, inputs["t"][0])}, store)
+    return moved.bind({**at, "delta": delta, "x": at["q"]}, pairs=pairs)
 
 
 def integrate(model: Model, q: State, dv: State, t: float) -> FloatArray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...backends.compiled_programs import BODIES
+from ...backends import sizes
 from ...forms.closed import RANK_OF_SQUARE, independent_rows
 from ...forms.matrices import Matrices
 from ...kernels.constrained import FLOOR, ON_FORCES
@@ -52,7 +52,7 @@ def _together(s: Structure) -> int:
 def soft_modes(model: Model) -> list[float]:
     """The softest mode, with the masses as they are: the median over a few positions; none where it is not known."""
     found = list[float]()
-    for seed in range(POSITIONS if len(table_of(model)) <= MOST_ROWS and 0 < model.structure.nb <= BODIES else 0):
+    for seed in range(POSITIONS if len(table_of(model)) <= MOST_ROWS and 0 < model.structure.nb <= sizes.BODIES else 0):
         m = Matrices(model, model.random_q(seed), None, 0.1234, None, sparse=False)
         with np.errstate(all="ignore"):
             found.append(softest_mode(table_of(model).evaluate(m.q, np.zeros(model.nv), m.t)["J"], m.M_r))

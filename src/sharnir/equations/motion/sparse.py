@@ -14,9 +14,8 @@ import numpy as np
 
 from ...backends.grouped import native_copy
 from ...backends.loops import LoopRunner
-from ...dialect.arithmetic import STEPPING
 from ...dialect.cache import Cache
-from ...dialect.native import Loop, Native
+from ...dialect.native import Native, bind_kernel
 from ...kernels.constrained import EXACT
 from ...model.model import Model
 from ...programs import CLOSED
@@ -82,7 +81,7 @@ class SparseEquations:
         natives = self._rows(at)
         if decay is not None:
             rows = DriftingRows(at["gamma"], at["g"], at["row rate"], decay)
-            natives.append(Loop(decaying, (DriftingRows,), STEPPING, store=self.store).bind(rows))
+            natives.append(bind_kernel(decaying, rows, store=self.store))
         return [*natives, *(self._with_wrenches if "wrench" in at else self._forward).chain(at)]
 
     def projection(self, at: Mapping[str, np.ndarray]) -> list[Native]:

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ...backends.compiled_programs import is_large
+from ...backends import sizes
 from ...backends.fast_path import fast_single
-from ...backends.llvm.graph_runner import GraphRunner
+from ...backends.graph_function import GraphFunction
 from ...backends.traced import TracedProgram
 from ...dialect.jit import host_lanes
 from ...errors import AssemblyError, SingularError
@@ -32,10 +32,6 @@ Numbers = Sequence[float] | np.ndarray
 INTERPRETED = 40
 """Evaluations of single states by one user of a table after which the rows are compiled: an assembly should not wait for that,
 and what it finds does not depend, in the last bit, on the assemblies before it."""
-MAX_COMPILED = 20_000
-"""Nodes of a graph that is compiled for that."""
-DENSE = 4_000
-"""Rows, or bodies, times speeds beyond which J is not traced as one graph: it would take seconds."""
 
 
 @dataclass(frozen=True)
@@ -118,13 +114,13 @@ class ConstraintTable:
     @property
     def may_compile(self) -> bool:
         """Whether the rows are one graph that compiles in reasonable time."""
-        return not self.is_large and len(self._graph.nodes) < MAX_COMPILED
+        return not self.is_large and len(self._graph.nodes) < sizes.PROGRAM
 
     @cached_property
     def is_large(self) -> bool:
         """Whether rows are evaluated on bodies, in groups of one shape: one graph would take long to trace and compile."""
         s = self.structure
-        return is_large(s) or max(len(self), s.nb) * s.nv > DENSE
+        return sizes.is_large(s) or max(len(self), s.nb) * s.nv > sizes.DENSE_ROWS
 
     def evaluate(self, q: np.ndarray, v: np.ndarray, t: Any, parameters: Numbers = (), sparse: bool = False) -> dict[str, Any]:
         """g, rate, J, gamma in one state, as arrays. `sparse`: J of a large model as a `scipy.sparse.csr_array` of a pattern that
@@ -160,11 +156,11 @@ class ConstraintTable:
         return fast_single(self._runner)
 
     @cached_property
-    def _runner(self) -> GraphRunner:
+    def _runner(self) -> GraphFunction:
         t = self.traced
         outputs = {"g": t.g, "rate": t.rate, "J": tuple(x for row in t.J for x in row), "gamma": t.gamma}
         shapes = {name: (len(x),) for name, x in outputs.items()} | {"J": (len(self), self.structure.nv)}
-        return GraphRunner(TracedProgram(self._graph, dict(self.traced_inputs), outputs), shapes)
+        return GraphFunction(TracedProgram.of(self.traced_inputs, outputs), outputs=shapes)
 
     def compile(self) -> None:
         """Use straight-line code from now on, wherever it may: the last bits then do not depend on the evaluations before."""
@@ -254,8 +250,8 @@ class ConstraintTable:
         return (*self.traced.g, *self.traced.rate[self.n_holonomic :])
 
     @cached_property
-    def _residual_code(self) -> GraphRunner:
-        return GraphRunner(TracedProgram(self._graph, dict(self.traced_inputs), {"residual": self._residuals}))
+    def _residual_code(self) -> GraphFunction:
+        return GraphFunction.of(self.traced_inputs, {"residual": self._residuals})
 
     def wrenches(self, motion: Values, lam: Sequence[Number]) -> dict[str, dict[str, list[Number]]]:
         """The forces of the multipliers on the bodies: {constraint: {body: force and moment at its origin, in its axes}}, on
@@ -300,7 +296,7 @@ class ConstraintTable:
         return TracedConstraints(tuple(g), rate, J, tangent(rate, flow))
 
 
-def _on_lanes(code: GraphRunner, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> dict[str, np.ndarray]:
+def _on_lanes(code: GraphFunction, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> dict[str, np.ndarray]:
     """Outputs of code for states, at least as many as there are lanes: the last one again and again."""
     n, few = len(t), max(host_lanes() - len(t), 0) if len(t) else 0
     states = [np.concatenate([x, np.repeat(x[-1:], few, axis=0)]) for x in (q, v, parameters, t[:, None])]

@@ -44,5 +44,4 @@ def new_inputs(graph: Graph, **sizes: int) -> dict[str, tuple[Symbol, ...]]:
 
 def traced_program(inputs: Mapping[str, Sequence[Symbol]], outputs: Mapping[str, Iterable[Number]]) -> TracedProgram:
     """Outputs as a program of symbols of one graph, the time among them; without parameters where the model has none."""
-    given = {name: tuple(x) for name, x in inputs.items() if x or name != "parameter"}
-    return TracedProgram(given["t"][0].graph, given, {name: tuple(x) for name, x in outputs.items()})
+    return TracedProgram.of({name: x for name, x in inputs.items() if x or name != "parameter"}, outputs)

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from ...backends import sizes
+from ...backends.graph_function import GraphFunction
 from ...backends.grouped import native_copy
-from ...backends.llvm.graph_runner import GraphRunner
 from ...dialect.arithmetic import STEPPING
 from ...dialect.cache import Cache
-from ...dialect.native import Loop, Native, calls, from_python
+from ...dialect.native import Loop, Native, bind_kernel, calls, from_python
 from ...dialect.storage import allocate
 from ...model.per_structure import per_structure
 from ...model.structure import Structure
@@ -33,16 +34,12 @@ from ..rows.row_layout import SPEED
 from .exact_loops import ExactLoops
 
 MOST_CALLS = 1000
-LIMIT = 200_000
-"""Nodes of a graph in double-double: half a minute of compilation, once."""
-DENSE = 10_000_000
-"""Operations of a dense solution that are traced, zeros too, to find that graph."""
 SAMPLES, FEW = 16, 5
 """Positions that typical pivots are taken from; interpreted."""
 TIMES = 10.0
 """Pivots above so many times the least mobility of a row are not small, however large they are elsewhere."""
 Arrays = Mapping[str, np.ndarray]
-ExactCode = tuple[GraphRunner, GraphRunner, GraphRunner]
+ExactCode = tuple[GraphFunction, GraphFunction, GraphFunction]
 
 
 @dataclass(frozen=True)
@@ -130,14 +127,11 @@ class SingularPassage:
         return np.array([row.owner in labels for row in table.rows], dtype=bool)
 
     def _native(self, entry: Callable[[Passage], int], like: Native | None = None) -> Native:
-        def interpreted() -> None:
-            with np.errstate(all="ignore"):  # nan and inf are values, not warnings
-                entry(self.p)
-
-        if not self.run.compiled:
-            return from_python(interpreted)
-        loop = Loop(entry, (Passage,), STEPPING, store=self.equations.store)
-        native = loop.bind(self.p) if like is None else loop.bind_like(like)
+        store = self.equations.store
+        if like is None or not self.run.compiled:
+            native = bind_kernel(entry, self.p, store=store, compiled=self.run.compiled)
+        else:
+            native = Loop(entry, (Passage,), STEPPING, store=store).bind_like(like)
         native.keep_alive(self)
         return native
 
@@ -271,9 +265,9 @@ class SingularPassage:
             return near | self._by_loops(two)
         position, speed, derivative = exact_code(e, run.more)
         return near | {
-            singular_state.POSITION: [position.bind({**two, "x": p.q2})],
-            singular_state.SPEED: [speed.bind({**two, "x": p.v2})],
-            singular_state.EXACT: [derivative.bind(two)],
+            singular_state.POSITION: [position.bind({**two, "x": p.q2}, pairs=True)],
+            singular_state.SPEED: [speed.bind({**two, "x": p.v2}, pairs=True)],
+            singular_state.EXACT: [derivative.bind(two, pairs=True)],
         }
 
     def _by_loops(self, two: dict[str, np.ndarray]) -> dict[int, Sequence[Native]]:
@@ -299,18 +293,17 @@ class SingularPassage:
 
 
 def exact_code(e: ConstrainedEquations, more: Sequence[str]) -> ExactCode:
-    """A Newton step of the coordinates, the correction of the speeds, and the derivative, in double-double; once for a model."""
+    """A Newton step of the coordinates, the correction of the speeds, and the derivative, for double-double; once for a model."""
     known, key = _exact_codes(e.structure, e.store), (e.method.name, tuple(more))
     if key not in known:
-        n, m = e.sizes["n"], e.sizes["m"]
-        if not e.sparse and n**3 / 6 + n * n * m + n * m * m + m**3 / 6 > DENSE:
+        if not e.sparse and sizes.dense_operations(e.sizes["n"], e.sizes["m"]) > sizes.DENSE_OPERATIONS:
             raise GraphTooLarge
         causes = tuple(more[len(e.structure.states) :])
-        rates = trace_derivative(e.structure, e.method, bool(causes), "tau" in causes, LIMIT, e, exact=True)
+        rates = trace_derivative(
+            e.structure, e.method, bool(causes), "tau" in causes, sizes.DOUBLE_DOUBLE, e, exact=True, store=e.store
+        )
         assert rates.causes == causes
-        programs = (*e.projector.traced(True, LIMIT, counted=len(e.table)), rates.traced)
-        position, speed, derivative = (GraphRunner(traced, store=e.store, pairs=True) for traced in programs)
-        known[key] = position, speed, derivative
+        known[key] = (*e.projector.steps(True, sizes.DOUBLE_DOUBLE, counted=len(e.table)), rates.code)
     return known[key]
 
 

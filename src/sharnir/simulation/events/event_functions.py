@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...backends.compiled_programs import CompiledPrograms
+from ...backends.graph_function import GraphFunction
 from ...backends.grouped import GroupedCode
 from ...backends.grouped_forces import flat_motion
-from ...backends.llvm.graph_runner import GraphRunner
-from ...backends.traced import TracedProgram
 from ...dialect.cache import Cache
 from ...dialect.native import Native
 from ...equations.rows.evaluation import Values, evaluate, state_inputs, with_bodies
@@ -68,13 +67,11 @@ class EventFunctions:
 
     def straight_line(self, at: Mapping[str, np.ndarray], target: np.ndarray, momenta: bool, store: Cache) -> Native:
         """Into `target`, of the state in the arrays `at`."""
-        graph = Graph()
-        inputs = state_inputs(self.structure, graph)
+        inputs = state_inputs(self.structure, Graph())
         values: Values = inputs
         if momenta:
             values = {**inputs, "v": evaluate(self.structure, "speeds", {**inputs, "p": inputs["v"]}).v}
-        traced = TracedProgram(graph, inputs, {"g": self._on(values, object)})
-        return GraphRunner(traced, store=store).bind({**at, "g": target})
+        return GraphFunction.of(inputs, {"g": self._on(values, object)}, store).bind({**at, "g": target})
 
     def slope(self, t: float, q: np.ndarray, v: np.ndarray, p: np.ndarray, k: int, direction: Sequence[np.ndarray]) -> float:
         """The change of event function k along a direction (dq, dv, dp, dt)."""

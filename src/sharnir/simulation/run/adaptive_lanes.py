@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from ...backends.grouped import native_copy
 from ...dialect.arithmetic import side_by_side
 from ...dialect.jit import host_lanes
-from ...dialect.native import Loop, Native
+from ...dialect.native import Native, bind_kernel
 from ...equations.kernels.singular_step import Approach, TypicalPivots, approach
-from ...equations.motion.derivative import CompiledDerivative
+from ...equations.motion.derivative import Derivative
 from ...equations.motion.normalization import vector_normalize
 from ...equations.motion.stabilisation import PROJECTION
 from ...equations.rows.dependence import always_dependent
@@ -35,7 +35,7 @@ def can_batch(runs: Runs) -> bool:
     return _code(runs) is not None
 
 
-def _code(runs: Runs) -> CompiledDerivative | None:
+def _code(runs: Runs) -> Derivative | None:
     o = runs.options
     happens = runs.own_events or runs.impacts or o.control or runs.gaps or o.limits != "ignore"
     plain = runs.how.name in (PROJECTION, "none") and not runs.d.formulation.method.in_momenta and not len(o.sensitivities)
@@ -49,7 +49,7 @@ def _code(runs: Runs) -> CompiledDerivative | None:
 def _causes(runs: Runs, works: bool) -> tuple[str, ...]:
     """Numbers of the state of `Runs.run` that account for work; `works`: with joint forces."""
     code = straight_line_code(_setup(runs, 1, True, works)) if runs.options.balance else None
-    return code.derivative.causes if code else ()
+    return code.causes if code else ()
 
 
 def _steering(runs: Runs) -> tuple[str, ...]:
@@ -178,8 +178,8 @@ class AdaptiveLanes:
         """How near to a singular position every lane is."""
         if self.equations is None:
             return []
-        loop = Loop(approach, (TypicalPivots, Approach), side_by_side(host_lanes()), shared=1, store=self._store)
-        return [loop.bind(TypicalPivots(self._typical_pivots), Approach(at["pivots"], at["near"]))]
+        groups = TypicalPivots(self._typical_pivots), Approach(at["pivots"], at["near"])
+        return [bind_kernel(approach, *groups, options=side_by_side(host_lanes()), shared=1, store=self._store)]
 
     def find_typical_pivots(self, q: np.ndarray, t: float, parameters: np.ndarray) -> None:
         """Find the typical pivots, without those of rows that always depend on others, at a position on the constraints: that of

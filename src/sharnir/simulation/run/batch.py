@@ -9,7 +9,7 @@ import numpy as np
 
 from ...dialect.jit import host_lanes
 from ...equations.motion.stabilisation import Stabilisation
-from ...integrate.compiled import driver, interpreted
+from ...integrate.compiled import driver
 from ...integrate.kernels.rollout import Lanes, rollout_euler, rollout_rk4
 from ..systems.choose import motion_system
 from ..systems.motion_system import Setup
@@ -64,8 +64,7 @@ class Batch:
             np.array([0, 0, 0, steps.every], dtype=np.int64),
         )  # fmt: skip
         groups = (self.motion.system.problem(False), self.lanes)
-        entry = ENTRIES[prepared.options.integrator]
-        self._drive = driver(entry, groups) if compiled else interpreted(entry, groups)
+        self._drive = driver(ENTRIES[prepared.options.integrator], groups, compiled)
 
     def run(self, until: int) -> None:
         """So many steps, counted from the start."""

@@ -36,7 +36,7 @@ NEED_JACOBIAN = ("partitioning", "ggl")
 
 
 Given = tuple[Start, Start, Sequence[str] | None]
-"""What a start is asked for by: q0, v0, fixed."""
+"""A request for a start: q0, v0, fixed."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...backends.llvm.graph_runner import share
+from ...backends.graph_function import share
 from ...dialect.jit import host_lanes
 from ...dynamics import Dynamics
 from ...equations.assembly.fixed_coordinates import held_coordinates
@@ -186,7 +186,7 @@ def _result(
     prepared: Prepared, grid: FixedSteps, batches: Sequence[Batch], values: np.ndarray | None,
     forces: Callable[[int, int, int], np.ndarray], status: str, cause: Exception | None, wall: float, ready: float,
 ) -> Rollout:  # fmt: skip
-    """What the batches have stored. `forces`: of (nv, every, rows); `wall`, `ready`: seconds of the run and before it."""
+    """Arrays that the batches have stored. `forces`: of (nv, every, rows); `wall`, `ready`: seconds of the run and before it."""
     d, how, model, integrator = prepared.d, prepared.how, prepared.model, prepared.chosen.name
     rows = min(batch.stored for batch in batches)
     t = grid.times[:rows]

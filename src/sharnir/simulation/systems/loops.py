@@ -7,11 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ...backends.llvm.graph_runner import GraphRunner
+from ...backends.graph_function import GraphFunction
 from ...backends.loops import LoopRunner
 from ...backends.thread_team import in_one_team
-from ...backends.traced import TracedProgram
-from ...dialect.native import Native, calls
+from ...dialect.native import Native, bind_kernel, calls
 from ...equations.kernels import solution
 from ...equations.kernels.solution import ConstrainedState, StabilisationTerms
 from ...equations.motion.account import Account
@@ -133,7 +132,8 @@ class ConstrainedLoops(Loops):
         if self.stabilisation.name == "ggl":
             natives = [native_displacement(self.structure, at, c.delta, dq, self.store), self._rate_change(dq, change)]
         entry = {"baumgarte": solution.solve_baumgarte, "ggl": solution.solve_ggl}[self.stabilisation.name]
-        solver = equations.loop(entry).bind(c, StabilisationTerms(self.decay, dq, change, calls(natives)))
+        terms = StabilisationTerms(self.decay, dq, change, calls(natives))
+        solver = bind_kernel(entry, c, terms, store=self.store)
         solver.keep_alive(natives)
         return [at_state, solver, *native_state_rates(self.d.formulation.programs, at)]
 
@@ -141,7 +141,7 @@ class ConstrainedLoops(Loops):
         assert self.constrained is not None
         at_state = self.constrained.function(solved=False).bind({**at, **c._asdict()})
         rates = native_state_rates(self.d.formulation.programs, at)
-        return [at_state, self.constrained.loop(solution.solve).bind(c), *rates]
+        return [at_state, bind_kernel(solution.solve, c, store=self.store), *rates]
 
     def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
         assert self.constrained is not None
@@ -152,8 +152,6 @@ class ConstrainedLoops(Loops):
 
     def _rate_change(self, dq: np.ndarray, change: np.ndarray) -> Native:
         assert self.constrained is not None
-        graph = Graph()
-        inputs = state_inputs(self.structure, graph, dq=self.nq)
+        inputs = state_inputs(self.structure, Graph(), dq=self.nq)
         outputs = {"change": self.constrained.table.rate_along(inputs, inputs["dq"])}
-        traced = TracedProgram(graph, inputs, outputs)
-        return GraphRunner(traced, store=self.store).bind(self.at | {"dq": dq, "change": change})
+        return GraphFunction.of(inputs, outputs, self.store).bind(self.at | {"dq": dq, "change": change})

@@ -6,17 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...backends.compiled_programs import BODIES, LIMIT, is_large
+from ...backends import sizes
 from ...dialect.jit import host_lanes
 from ...dialect.native import Native
-from ...equations.motion.derivative import CompiledDerivative, compiled_derivative
+from ...equations.motion.derivative import Derivative, compiled_derivative
 from .motion_system import CompiledSystem, Setup
 
-ROLLOUT_FACTOR = 2
-"""By this factor straight-line code may be longer in a rollout, which runs long enough to amortize its compilation."""
 
-
-def straight_line_code(setup: Setup) -> CompiledDerivative | None:
+def straight_line_code(setup: Setup) -> Derivative | None:
     """None where the method, the backend or the size of the model does not allow for straight-line code."""
     f = setup.d.formulation
     method, structure, constrained = f.method, f.structure, f.constrained
@@ -27,12 +24,12 @@ def straight_line_code(setup: Setup) -> CompiledDerivative | None:
     limit: int | None = None
     if f.requested == "auto":
         batch = setup.n > 1
-        if not constrained and (structure.nb > BODIES if batch else is_large(structure)):
+        if not constrained and (not sizes.is_traceable(structure) if batch else sizes.is_large(structure)):
             return None
         if not batch:
-            limit = LIMIT
+            limit = sizes.PROGRAM
         elif not constrained:
-            limit = ROLLOUT_FACTOR * LIMIT
+            limit = sizes.ROLLOUT
     return compiled_derivative(
         structure,
         method,
@@ -49,9 +46,9 @@ class StraightLine(CompiledSystem):
     backend = "llvm"
     records_work = True
 
-    def __init__(self, setup: Setup, code: CompiledDerivative) -> None:
+    def __init__(self, setup: Setup, code: Derivative) -> None:
         self.compiled = code
-        super().__init__(setup, code.derivative.causes, has_jacobian=True)
+        super().__init__(setup, code.causes, has_jacobian=True)
 
     def derivative(self) -> list[Native]:
         self.at["pivots"] = np.zeros((self.setup.n, self.pivot_count))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...dialect.arithmetic import Options
-from ...dialect.native import Loop
+from ...dialect.native import bind_kernel
 from ...types import FloatArray
 from ..camera import Camera
 from ..outline import box_corners
@@ -274,10 +274,7 @@ class Renderer:
         return pixels.astype("<u4").view(np.uint8).reshape(height, width, 4)
 
     def _run(self, function: Any, *groups: Any) -> None:
-        if self._interpreted:
-            function(*groups)
-        else:
-            Loop(function, tuple(type(x) for x in groups), AS_WRITTEN).bind(*groups)()
+        bind_kernel(function, *groups, options=AS_WRITTEN, compiled=not self._interpreted)()
 
 
 def _threads() -> int:

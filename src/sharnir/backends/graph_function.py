@@ -1,9 +1,10 @@
-"""A graph as straight-line machine code: one state at a time, or as many as a vector register holds."""
+"""A graph in every execution: straight-line machine code for one state, for as many as a vector register holds, or in
+double-double arithmetic, made when first needed; and interpreted."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
@@ -12,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ...dialect.cache import Cache
-from ...dialect.jit import Compiled, compile_text, host_lanes
-from ...dialect.native import Native, address
-from ..runner import Interface
-from ..traced import TracedProgram, trace_program
-from .emit import emit
+from ..dialect.cache import Cache
+from ..dialect.jit import Compiled, compile_text, host_lanes
+from ..dialect.native import Native, address
+from ..trace import Expression, Number, Symbol
+from .llvm.emit import emit
+from .runner import Interface
+from .traced import TracedProgram, trace_program
 
 OPERATIONS_OF_A_CALL = 2**28
 
@@ -57,29 +59,36 @@ def share(work: Callable[[Any], Any], parts: Sequence[Any], threads: int) -> Non
             helper.result()
 
 
-class GraphRunner:
-    """A graph as machine code, compiled for one state or for lanes when first needed."""
+class GraphFunction:
+    """Outputs as functions of inputs, symbols of one graph: bound to arrays by name, or run on rows of states."""
 
     def __init__(
-        self,
-        traced: TracedProgram,
-        outputs: Mapping[str, tuple[int, ...]] | None = None,
-        store: Cache | None = None,
-        pairs: bool = False,
+        self, traced: TracedProgram, store: Cache | None = None, outputs: Mapping[str, tuple[int, ...]] | None = None
     ) -> None:
-        """`outputs`: their shapes, where they are not just rows. `pairs`: in double-double arithmetic, one lane; every array has
-        one more axis, of two."""
-        self.traced, self._store, self.pairs = traced, store or Cache(), pairs
+        """`outputs`: their shapes, where they are not just rows."""
+        self.traced, self.store = traced, store or Cache()
         self.inputs = {name: len(symbols) for name, symbols in traced.inputs.items()}
         self.outputs = dict(outputs or {name: (len(x),) for name, x in traced.outputs.items()})
         assert not self.inputs.keys() & self.outputs.keys(), "arrays are given by name: an input is not called like an output"
-        self._codes: dict[tuple[int, bool], Compiled] = {}
+        self._codes: dict[tuple[int, bool, bool], Compiled] = {}
 
-    def code(self, lanes: int, innermost: bool = False) -> Compiled:
-        if (lanes, innermost) not in self._codes:
-            text = emit(self.traced, lanes, pairs=self.pairs, innermost=innermost)
-            self._codes[lanes, innermost] = compile_text(text, self._store, quick=self.pairs)
-        return self._codes[lanes, innermost]
+    @classmethod
+    def of(
+        cls, inputs: Mapping[str, Sequence[Symbol]], outputs: Mapping[str, Iterable[Number]], store: Cache | None = None
+    ) -> GraphFunction:
+        """The function from symbols of one graph to outputs on them."""
+        return cls(TracedProgram.of(inputs, outputs), store)
+
+    @cached_property
+    def interpreted(self) -> GraphInterpreter:
+        """The same function without machine code."""
+        return GraphInterpreter(self.traced, self.outputs)
+
+    def code(self, lanes: int, innermost: bool = False, pairs: bool = False) -> Compiled:
+        key = lanes, innermost, pairs
+        if key not in self._codes:
+            self._codes[key] = compile_text(emit(self.traced, lanes, pairs, innermost), self.store, quick=pairs)
+        return self._codes[key]
 
     @cached_property
     def longest(self) -> int:
@@ -90,14 +99,15 @@ class GraphRunner:
     def _lanes(self) -> Compiled:
         return self.code(host_lanes())
 
-    def bind(self, arrays: Mapping[str, np.ndarray], n: int = 1, lanes: int = 1) -> Native:
+    def bind(self, arrays: Mapping[str, np.ndarray], n: int = 1, lanes: int = 1, pairs: bool = False) -> Native:
         """The graph bound to n states in arrays by name, inputs and outputs: a row for each state, or one row for all.
 
         With one lane there may be an array `check` (n,): 0 for each state all of whose numbers are finite, else nan.
-        With several there must be as many states as lanes.
+        With several there must be as many states as lanes. `pairs`: in double-double arithmetic, with one lane; every array has
+        one more axis, of two.
         """
-        descriptor, width = [n], 2 if self.pairs else 1
-        assert not self.pairs or lanes == 1
+        descriptor, width = [n], 2 if pairs else 1
+        assert not pairs or lanes == 1
         for name, size in self.inputs.items():
             place, stride = _rows(name, arrays[name], size * width, n)
             descriptor += place, stride // width
@@ -106,7 +116,7 @@ class GraphRunner:
                 raise ValueError(f"{name!r}: {arrays[name].size} numbers for {n} results of {prod(shape)}")
             descriptor.append(address(arrays[name]))
         check = arrays.get("check", np.zeros(n)) if lanes == 1 else np.zeros(0)
-        return Native(self.code(lanes), [*descriptor, address(check)], (arrays, check))
+        return Native(self.code(lanes, pairs=pairs), [*descriptor, address(check)], (arrays, check))
 
     def bind_vector(self, arrays: Mapping[str, np.ndarray]) -> Native:
         """The graph bound to as many states as the processor has lanes, in arrays (…, lanes) by name: no state is moved."""
@@ -161,10 +171,34 @@ def _rows(name: str, x: np.ndarray, size: int, n: int) -> tuple[int, int]:
     return address(x), size if x.size == n * size and n > 1 else 0
 
 
-class LLVMRunner(GraphRunner, Interface):
+class LLVMRunner(GraphFunction, Interface):
     """A program of one model."""
 
     def __init__(self, *args: Any, traced: TracedProgram | None = None, store: Cache | None = None, **options: Any) -> None:
         Interface.__init__(self, *args, **options)
         traced = traced or trace_program(self.program, self.structure, self.constant, tuple(self.outputs))
-        GraphRunner.__init__(self, traced, self.outputs, store)
+        GraphFunction.__init__(self, traced, store, self.outputs)
+
+
+class GraphInterpreter:
+    """A graph evaluated node by node on floats: what `backend="python"` runs where a question is a graph and no program.
+    `outputs`: their shapes."""
+
+    def __init__(self, traced: TracedProgram, outputs: Mapping[str, tuple[int, ...]]) -> None:
+        self.traced = traced
+        self.inputs = {name: len(symbols) for name, symbols in traced.inputs.items()}
+        self.outputs = dict(outputs)
+        symbols = [x for group in traced.inputs.values() for x in group]
+        self._expression = Expression(traced.graph, symbols, [x for name in self.outputs for x in traced.outputs[name]])
+
+    def chain(self, arrays: Mapping[str, np.ndarray], threads: int = 1) -> list[Native]:
+        raise NotImplementedError("a graph that is interpreted is no native function")
+
+    def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
+        edges = np.cumsum([prod(shape) for shape in self.outputs.values()])[:-1]
+        for b in range(n):
+            row = [value for x in inputs for value in x[b if len(x) > 1 else 0].tolist()]
+            with np.errstate(all="ignore"):  # nan and inf are values, not warnings
+                found = np.array(self._expression(*row), dtype=float)
+            for y, part in zip(outputs, np.split(found, edges), strict=True):
+                y[b] = part
