@@ -38,6 +38,8 @@ VISER = {
     r"Tried to send .* but websocket is not connected": "viser's client begins to draw before it is connected",
     r"\(OK\) Attempted to update attributes of non-existent node": "viser's client about a node that came a moment later",
     r"^log: \[Performance\] Setting DPR": "viser's client draws fewer pixels where it is slow",
+    r"GL_INVALID_OPERATION: glDrawElementsInstanced: Vertex shader input type": "viser's client draws instances, the indices of "
+    "which (whole numbers) reach the graphics card a moment later",
     r"THREE\.Clock: This module has been deprecated": "three.js about viser's client",
 }
 """What the client of viser says of itself; for `allow` of pages that it serves."""

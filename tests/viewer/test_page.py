@@ -165,7 +165,7 @@ def test_three_js_stands_with_its_licence_and_does_not_end_the_script():
 
 
 def test_bad_input_is_refused_before_anything_is_written(swing, tmp_path):
-    for path, words in (("no/folder/x.html", "no folder"), ("x.png", "suffix"), (".", "suffix")):
+    for path, words in (("no/folder/x.html", "no folder"), ("x.png", "suffix"), (".", "folder")):
         with pytest.raises(sh.StateError, match=words):
             swing.animate(tmp_path / path)
     with pytest.raises(sh.StateError, match="follow: no body 'rod3'; did you mean"):
