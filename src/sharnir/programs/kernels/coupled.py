@@ -14,9 +14,9 @@ from ...kernels.kinematics import Drift, Poses, drift, poses, true_accelerations
 from ...kernels.momentum import carried_momenta, rotor_momenta
 from ...kernels.separate import SeparateWork, separate_reactions
 from ...kernels.shared_unknowns import SharedWork, shared_bodies, shared_reactions
-from ..program import Program
-from .forward import ForwardOut, SolveOut
-from .inputs import Bias, Forced, Moved, State
+from ..program import Bias, Forced, Moved, Program, State
+from .forward import ForwardOut, SolveOut, matrix_system
+from .inertia import at_rest
 from .inverse import BiasOut, InverseOut, ReactionsOut, take_off
 from .state import MomentaOut
 
@@ -47,13 +47,13 @@ def finish_folded(tree, base, w, y):
     true_accelerations(tree, base.poses, base.acc, y.vdot)
 
 
-def forward_folded(system, tree, joints, x, w, y):
-    system(tree, joints, x, w.on_axes)
+def forward_folded(matrix, tree, joints, x, w, y):
+    matrix_system(matrix, tree, joints, x, w.on_axes)
     solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
 
 
-def solve_by_folding(system, tree, joints, x, w, y):
-    forward_folded(system, tree, joints, x, w, y)
+def solve_by_folding(matrix, tree, joints, x, w, y):
+    forward_folded(matrix, tree, joints, x, w, y)
     finish_folded(tree, w.on_axes.base, w.folded, y)
 
 
@@ -69,12 +69,16 @@ class Separate(NamedTuple):
     lam: Array["nsm"]
 
 
+def to_speeds(tree, axes, x):
+    for a in range(axes.shape[0]):
+        x[tree.speed[a]] = axes[a]
+
+
 def separate_forward(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     drift(tree, w.joint, x.wrench, w.drift)
     shared_bodies(tree, w.joint, w.drift, x.tau, w.K, w.gamma, 0.0, w.separate, w.shared, w.qdd, w.lam)
-    for a in range(w.qdd.shape[0]):
-        y.qdd[tree.speed[a]] = w.qdd[a]
+    to_speeds(tree, w.qdd, y.qdd)
 
 
 def separate_solve(tree, joints, x, w, y):
@@ -122,7 +126,7 @@ def coupled_bias(tree, joints, x, w, y):
 
 
 def matrix_folded(matrix, tree, joints, x, w, y):
-    matrix(tree, joints, x, w.on_axes, w.M)
+    at_rest(matrix, tree, joints, x, w.on_axes, w.M)
     fold_matrix(tree, w.M, y.M)
 
 

@@ -29,8 +29,7 @@ from ...kernels.world_motion import (
     bodies_in_world,
     forces_in_world,
 )
-from ..program import Program
-from .inputs import Forced, Moved, State
+from ..program import Forced, Moved, Program, State
 from .inverse import take_off
 
 

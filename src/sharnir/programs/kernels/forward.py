@@ -4,17 +4,12 @@ from typing import NamedTuple
 
 from ...dialect.arrays import Array
 from ...kernels.cholesky import factor, substitute, tree_factor, tree_substitute
-from ...kernels.composite import composite_bodies, inertia_matrix_composite
-from ...kernels.direct import inertia_matrix_direct
 from ...kernels.inverse import inverse_dynamics
 from ...kernels.joint_stage import JointValues, joint_stage
-from ...kernels.kane import inertia_matrix_kosynka, inertia_matrix_recursive
 from ...kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, zeros
 from ...kernels.multipliers import MultiplierWork, lagrange_first_kind
 from ...kernels.separate import SeparateWork, separate_bodies, separate_reactions
-from ...kernels.stepanenko import inertia_matrix_stepanenko
-from ..program import Program
-from .inputs import Forced
+from ..program import Forced, Program
 
 
 class ForwardOut(NamedTuple):
@@ -110,37 +105,15 @@ def solve_dense(tree, x, w, qdd):
     substitute(w.M, qdd, qdd.shape[0])
 
 
-def composite_system(tree, joints, x, w):
+def matrix_system(matrix, tree, joints, x, w):
+    """The inertia matrix, by one of the functions of inertia.py, and the bias."""
     state_stage(tree, joints, x, w.base)
-    composite_bodies(tree, w.base.joint, w.inertia)
-    inertia_matrix_composite(tree, w.base.joint, w.inertia, w.base.M)
+    matrix(tree, w.base, w.inertia, w.base.M)
 
 
-def direct_system(tree, joints, x, w):
-    state_stage(tree, joints, x, w.base)
-    inertia_matrix_direct(tree, w.base.joint, w.inertia, w.base.M)
-
-
-def stepanenko_system(tree, joints, x, w):
-    state_stage(tree, joints, x, w.base)
-    inertia_matrix_stepanenko(tree, w.base.joint, w.inertia, w.base.M)
-
-
-def recursive_system(tree, joints, x, w):
-    state_stage(tree, joints, x, w.base)
-    poses(tree, w.base.joint, w.base.poses)
-    inertia_matrix_recursive(tree, w.base.joint, w.base.poses, w.inertia, w.base.M)
-
-
-def kosynka_system(tree, joints, x, w):
-    state_stage(tree, joints, x, w.base)
-    poses(tree, w.base.joint, w.base.poses)
-    inertia_matrix_kosynka(tree, w.base.joint, w.base.poses, w.inertia, w.base.M)
-
-
-def forward_by_matrix(system, solve, tree, joints, x, w, y):
-    """Accelerations from the inertia matrix and the bias of `system`, by one of the two solutions above."""
-    system(tree, joints, x, w)
+def forward_by_matrix(matrix, solve, tree, joints, x, w, y):
+    """Accelerations from the inertia matrix and the bias, by one of the two solutions above."""
+    matrix_system(matrix, tree, joints, x, w)
     solve(tree, x, w.base, y.qdd)
 
 
@@ -151,8 +124,8 @@ def finish(tree, w, y):
     true_accelerations(tree, w.poses, w.acc, y.vdot)
 
 
-def solve_by_matrix(system, solve, tree, joints, x, w, y):
-    forward_by_matrix(system, solve, tree, joints, x, w, y)
+def solve_by_matrix(matrix, solve, tree, joints, x, w, y):
+    forward_by_matrix(matrix, solve, tree, joints, x, w, y)
     finish(tree, w.base, y)
 
 

@@ -1,8 +1,5 @@
-"""The inertia matrix by every algorithm: w.v, w.joint, w.inertia, and w.poses for two of them, are its work."""
+"""The inertia matrix by every algorithm, of the joints (and poses) in w; the third argument is its own work."""
 
-from typing import NamedTuple
-
-from ...dialect.arrays import Array
 from ...kernels.composite import composite_bodies, inertia_matrix_composite
 from ...kernels.direct import inertia_matrix_direct
 from ...kernels.joint_stage import joint_stage
@@ -11,42 +8,35 @@ from ...kernels.kinematics import poses, zeros
 from ...kernels.stepanenko import inertia_matrix_stepanenko
 
 
-class MatrixOut(NamedTuple):
-    M: Array["nv", "nv"]
+def composite(tree, w, c, M):
+    composite_bodies(tree, w.joint, c)
+    inertia_matrix_composite(tree, w.joint, c, M)
 
 
-def composite_matrix(tree, joints, x, w, M):
-    zeros(w.v)
-    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
-    composite_bodies(tree, w.joint, w.inertia)
-    inertia_matrix_composite(tree, w.joint, w.inertia, M)
+def direct(tree, w, d, M):
+    inertia_matrix_direct(tree, w.joint, d, M)
 
 
-def direct_matrix(tree, joints, x, w, M):
-    zeros(w.v)
-    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
-    inertia_matrix_direct(tree, w.joint, w.inertia, M)
+def stepanenko(tree, w, s, M):
+    inertia_matrix_stepanenko(tree, w.joint, s, M)
 
 
-def stepanenko_matrix(tree, joints, x, w, M):
-    zeros(w.v)
-    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
-    inertia_matrix_stepanenko(tree, w.joint, w.inertia, M)
-
-
-def recursive_matrix(tree, joints, x, w, M):
-    zeros(w.v)
-    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
+def recursive(tree, w, k, M):
     poses(tree, w.joint, w.poses)
-    inertia_matrix_recursive(tree, w.joint, w.poses, w.inertia, M)
+    inertia_matrix_recursive(tree, w.joint, w.poses, k, M)
 
 
-def kosynka_matrix(tree, joints, x, w, M):
+def kosynka(tree, w, k, M):
+    poses(tree, w.joint, w.poses)
+    inertia_matrix_kosynka(tree, w.joint, w.poses, k, M)
+
+
+def at_rest(matrix, tree, joints, x, w, M):
+    """The inertia matrix of a position."""
     zeros(w.v)
     joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
-    poses(tree, w.joint, w.poses)
-    inertia_matrix_kosynka(tree, w.joint, w.poses, w.inertia, M)
+    matrix(tree, w, w.inertia, M)
 
 
 def matrix_alone(matrix, tree, joints, x, w, y):
-    matrix(tree, joints, x, w, y.M)
+    at_rest(matrix, tree, joints, x, w, y.M)

@@ -6,8 +6,7 @@ from ...dialect.arrays import Array
 from ...kernels.inverse import inverse_dynamics
 from ...kernels.joint_stage import JointValues, joint_stage
 from ...kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, zeros
-from ..program import Program
-from .inputs import Bias, Moved
+from ..program import Bias, Moved, Program
 
 
 class Work(NamedTuple):

@@ -2,13 +2,12 @@
 
 from typing import NamedTuple
 
-from ...dialect.arrays import Array
+from ...dialect.arrays import Array, group
 from ...kernels.joint_stage import JointValues, joint_stage
 from ...kernels.kinematics import Poses, poses, velocities, zeros
 from ...kernels.momentum import carried_momenta, momentum_rates
 from ...kernels.separate import SeparateWork, separate_bodies
-from ..program import Program
-from .inputs import Forced, Momenta
+from ..program import POSITION, Forced, Program
 
 
 class SpeedsWork(NamedTuple):
@@ -17,10 +16,6 @@ class SpeedsWork(NamedTuple):
     F: Array["nb1", 6]
     base: Array[1, 6]
     separate: SeparateWork
-
-
-class SpeedsOut(NamedTuple):
-    v: Array["nv"]
 
 
 def run_speeds(tree, joints, x, w, y):
@@ -44,10 +39,6 @@ class RatesWork(NamedTuple):
     F: Array["nb1", 6]
 
 
-class RatesOut(NamedTuple):
-    dp: Array["nv"]
-
-
 def run_momentum_rates(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     poses(tree, w.joint, w.poses)
@@ -57,6 +48,6 @@ def run_momentum_rates(tree, joints, x, w, y):
 
 
 PROGRAMS = [
-    Program("speeds", run_speeds, Momenta, SpeedsWork, SpeedsOut),
-    Program("momentum-rates", run_momentum_rates, Forced, RatesWork, RatesOut, axis_rates=True),
+    Program("speeds", run_speeds, group(**POSITION, p="nv"), SpeedsWork, group(v="nv")),
+    Program("momentum-rates", run_momentum_rates, Forced, RatesWork, group(dp="nv"), axis_rates=True),
 ]

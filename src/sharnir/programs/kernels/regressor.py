@@ -2,15 +2,14 @@
 
 from typing import NamedTuple
 
-from ...dialect.arrays import Array
+from ...dialect.arrays import Array, group
 from ...kernels.direct import tangent_basis
 from ...kernels.fold import spread
 from ...kernels.inverse import inverse_dynamics
 from ...kernels.joint_stage import JointValues, joint_stage
 from ...kernels.kinematics import Drift, drift
 from ...kernels.regressor import body_columns, joint_columns
-from ..program import Program
-from .inputs import Fitted
+from ..program import STATE, Program
 
 
 class Work(NamedTuple):
@@ -22,10 +21,6 @@ class Work(NamedTuple):
     R: Array["nb1", 6]
     tau: Array["na"]
     B: Array["nb1", "na", 6]
-
-
-class RegressorOut(NamedTuple):
-    Y: Array["nv", "ny"]
 
 
 def run_regressor(tree, joints, x, w, y):
@@ -42,4 +37,6 @@ def run_regressor(tree, joints, x, w, y):
     joint_columns(tree, x.v, w.qdd, x.ratio, x.dry, y.Y)
 
 
-PROGRAMS = [Program("regressor", run_regressor, Fitted, Work, RegressorOut, wide=True)]
+PROGRAMS = [
+    Program("regressor", run_regressor, group(**STATE, qdd="nv", ratio="na", dry="na"), Work, group(Y=("nv", "ny")), wide=True)
+]
