@@ -128,7 +128,7 @@ class PairArithmetic(Arithmetic):
         if known or isinstance(a, Complex) or isinstance(b, Complex) or (is_integer(a) and is_integer(b)):
             return super().compare(op, a, b)
         if op in (ast.Eq, ast.NotEq):
-            same = self.both(self.compare(ast.LtE, a, b), self.compare(ast.GtE, a, b))
+            same = self.joined("and", self.compare(ast.LtE, a, b), self.compare(ast.GtE, a, b))
             return same if op is ast.Eq else self.negated(same)
         name = "less" if op in (ast.Lt, ast.Gt) else "less_equal"
         return Flag(self._does(name, a, b) if op in (ast.Lt, ast.LtE) else self._does(name, b, a), False, True)
