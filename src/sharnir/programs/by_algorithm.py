@@ -14,7 +14,7 @@ from ..kernels.joint_stage import JointValues
 from ..kernels.kane import KaneWork
 from ..kernels.kinematics import Poses
 from ..kernels.stepanenko import StepanenkoWork
-from .kernels import coupled, forward, inertia, iterative
+from .kernels import coupled, forward, iterative
 from .program import Forced, Position, Program
 
 
@@ -45,17 +45,17 @@ class InertiaAlgorithm(NamedTuple):
         poses = {"poses": Poses} if self.needs_poses else {}
         alone = group(v="nv", joint=JointValues, **poses, inertia=self.work)
         on_axes = group(on_axes=alone, M=("na", "na"))
-        for prefix, function, needed in (("", inertia.matrix_alone, alone), ("coupled/", coupled.matrix_folded, on_axes)):
+        for prefix, function, needed in (("", forward.matrix_alone, alone), ("coupled/", coupled.matrix_folded, on_axes)):
             entry = partial(function, self.matrix)
             yield Program(f"{prefix}inertia/{self.name}", entry, Position, needed, group(M=("nv", "nv")))
 
 
 INERTIA = (
-    InertiaAlgorithm("composite", CompositeWork, inertia.composite),
-    InertiaAlgorithm("direct", DirectWork, inertia.direct, forward.solve_dense),
-    InertiaAlgorithm("stepanenko", StepanenkoWork, inertia.stepanenko),
-    InertiaAlgorithm("recursive", KaneWork, inertia.recursive, needs_poses=True),
-    InertiaAlgorithm("kosynka", KaneWork, inertia.kosynka, forward.solve_dense, needs_poses=True),
+    InertiaAlgorithm("composite", CompositeWork, forward.composite),
+    InertiaAlgorithm("direct", DirectWork, forward.direct, forward.solve_dense),
+    InertiaAlgorithm("stepanenko", StepanenkoWork, forward.stepanenko),
+    InertiaAlgorithm("recursive", KaneWork, forward.recursive, needs_poses=True),
+    InertiaAlgorithm("kosynka", KaneWork, forward.kosynka, forward.solve_dense, needs_poses=True),
 )
 
 

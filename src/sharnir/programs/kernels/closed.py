@@ -72,16 +72,6 @@ def closed_solve(tree, joints, x, w, y):
     true_accelerations(tree, w.poses, w.separate.acc, y.vdot)
 
 
-class CorrectionWork(NamedTuple):
-    v: Array["nv"]
-    joint: JointValues
-    separate: SeparateWork
-    shared: SharedWork
-    drift: Drift
-    qdd: Array["na"]
-    lam: Array["nsm"]
-
-
 def closed_correction(tree, joints, x, w, y):
     """The small motion, least in the metric of the masses, that closes gaps: accelerations from rest, without forces.   (L8)"""
     zeros(w.v)
@@ -94,5 +84,9 @@ def closed_correction(tree, joints, x, w, y):
 PROGRAMS = [
     Program("closed/forward/separate", closed_forward, Constrained, Work, ForwardOut),
     Program("closed/solve/separate", closed_solve, Constrained, Work, SolveOut),
-    Program("closed/correction", closed_correction, Gaps, CorrectionWork, group(delta="nv")),
-]
+    Program(
+        "closed/correction", closed_correction, Gaps,
+        group(v="nv", joint=JointValues, separate=SeparateWork, shared=SharedWork, drift=Drift, qdd="na", lam="nsm"),
+        group(delta="nv"),
+    ),
+]  # fmt: skip

@@ -5,7 +5,7 @@ Folding fills in the zeros that elimination along the tree relies on, so the ine
 
 from typing import NamedTuple
 
-from ...dialect.arrays import Array
+from ...dialect.arrays import Array, group
 from ...kernels.cholesky import factor, substitute
 from ...kernels.fold import fold, fold_matrix, spread
 from ...kernels.inverse import inverse_dynamics
@@ -15,8 +15,7 @@ from ...kernels.momentum import carried_momenta, rotor_momenta
 from ...kernels.separate import SeparateWork, separate_reactions
 from ...kernels.shared_unknowns import SharedWork, shared_bodies, shared_reactions
 from ..program import Bias, Forced, Moved, Program, State
-from .forward import ForwardOut, SolveOut, matrix_system
-from .inertia import at_rest
+from .forward import ForwardOut, SolveOut, at_rest, matrix_system
 from .inverse import BiasOut, InverseOut, ReactionsOut, take_off
 from .state import MomentaOut
 
@@ -130,15 +129,6 @@ def matrix_folded(matrix, tree, joints, x, w, y):
     fold_matrix(tree, w.M, y.M)
 
 
-class Motion(NamedTuple):
-    v: Array["nv"]
-    joint: JointValues
-    velocity: Array["nb1", 6]
-    momentum: Array["nb1", 6]
-    qd: Array["na"]
-    p: Array["na"]
-
-
 def coupled_momenta(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     velocities(tree, w.joint, w.velocity)
@@ -154,5 +144,8 @@ PROGRAMS = [
     Program("coupled/inverse", coupled_inverse, Moved, Inverse, InverseOut),
     Program("coupled/kinetostatics", coupled_kinetostatics, Moved, Inverse, ReactionsOut),
     Program("coupled/bias", coupled_bias, Bias, Inverse, BiasOut),
-    Program("coupled/momenta", coupled_momenta, State, Motion, MomentaOut),
-]
+    Program(
+        "coupled/momenta", coupled_momenta, State,
+        group(v="nv", joint=JointValues, velocity=("nb1", 6), momentum=("nb1", 6), qd="na", p="na"), MomentaOut,
+    ),
+]  # fmt: skip

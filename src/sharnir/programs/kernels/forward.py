@@ -1,14 +1,19 @@
-"""Forward dynamics by every method: accelerations, and a second program with reactions and accelerations of bodies."""
+"""Forward dynamics by every method: accelerations, and a second program with reactions and accelerations of bodies; the inertia
+matrix by every algorithm."""
 
 from typing import NamedTuple
 
 from ...dialect.arrays import Array
 from ...kernels.cholesky import factor, substitute, tree_factor, tree_substitute
+from ...kernels.composite import composite_bodies, inertia_matrix_composite
+from ...kernels.direct import inertia_matrix_direct
 from ...kernels.inverse import inverse_dynamics
 from ...kernels.joint_stage import JointValues, joint_stage
+from ...kernels.kane import inertia_matrix_kosynka, inertia_matrix_recursive
 from ...kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, zeros
 from ...kernels.multipliers import MultiplierWork, lagrange_first_kind
 from ...kernels.separate import SeparateWork, separate_bodies, separate_reactions
+from ...kernels.stepanenko import inertia_matrix_stepanenko
 from ..program import Forced, Program
 
 
@@ -67,6 +72,41 @@ def solve_lagrange1(tree, joints, x, w, y):
             y.R[i, c] = w.R[i, c]
 
 
+# --- the inertia matrix by every algorithm, of the joints (and poses) in w; the third argument is its own work -----------
+def composite(tree, w, c, M):
+    composite_bodies(tree, w.joint, c)
+    inertia_matrix_composite(tree, w.joint, c, M)
+
+
+def direct(tree, w, d, M):
+    inertia_matrix_direct(tree, w.joint, d, M)
+
+
+def stepanenko(tree, w, s, M):
+    inertia_matrix_stepanenko(tree, w.joint, s, M)
+
+
+def recursive(tree, w, k, M):
+    poses(tree, w.joint, w.poses)
+    inertia_matrix_recursive(tree, w.joint, w.poses, k, M)
+
+
+def kosynka(tree, w, k, M):
+    poses(tree, w.joint, w.poses)
+    inertia_matrix_kosynka(tree, w.joint, w.poses, k, M)
+
+
+def at_rest(matrix, tree, joints, x, w, M):
+    """The inertia matrix of a position."""
+    zeros(w.v)
+    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
+    matrix(tree, w, w.inertia, M)
+
+
+def matrix_alone(matrix, tree, joints, x, w, y):
+    at_rest(matrix, tree, joints, x, w, y.M)
+
+
 # --- Lagrange, second kind: an inertia matrix, a right-hand side, a factorisation ----------------------------------------
 class MatrixForward(NamedTuple):
     joint: JointValues
@@ -106,7 +146,7 @@ def solve_dense(tree, x, w, qdd):
 
 
 def matrix_system(matrix, tree, joints, x, w):
-    """The inertia matrix, by one of the functions of inertia.py, and the bias."""
+    """The inertia matrix, by one of the functions above, and the bias."""
     state_stage(tree, joints, x, w.base)
     matrix(tree, w.base, w.inertia, w.base.M)
 

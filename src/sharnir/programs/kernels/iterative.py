@@ -8,8 +8,7 @@ from ...kernels.iterative import InertiaMemory, MultiplierMemory
 from ...kernels.joint_stage import JointValues, joint_stage
 from ...kernels.kinematics import Drift, drift
 from ...kernels.multipliers import MultiplierWork, motion_from_multipliers, multiplier_system
-from .forward import MatrixForward, matrix_system, right_hand_side
-from .inertia import composite
+from .forward import MatrixForward, composite, matrix_system, right_hand_side
 
 TOLERANCE = 1e-13  # of the residual, relative to the right-hand side
 

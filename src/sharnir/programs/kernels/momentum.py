@@ -1,21 +1,11 @@
 """The form in momenta: speeds from momenta, and the rates of momenta."""
 
-from typing import NamedTuple
-
-from ...dialect.arrays import Array, group
+from ...dialect.arrays import group
 from ...kernels.joint_stage import JointValues, joint_stage
 from ...kernels.kinematics import Poses, poses, velocities, zeros
 from ...kernels.momentum import carried_momenta, momentum_rates
 from ...kernels.separate import SeparateWork, separate_bodies
 from ..program import POSITION, Forced, Program
-
-
-class SpeedsWork(NamedTuple):
-    v: Array["nv"]
-    joint: JointValues
-    F: Array["nb1", 6]
-    base: Array[1, 6]
-    separate: SeparateWork
 
 
 def run_speeds(tree, joints, x, w, y):
@@ -30,15 +20,6 @@ def run_speeds(tree, joints, x, w, y):
     separate_bodies(tree, w.joint, w.joint.vr, w.F, w.base, x.p, w.separate, y.v)
 
 
-class RatesWork(NamedTuple):
-    joint: JointValues
-    poses: Poses
-    velocity: Array["nb1", 6]
-    momentum: Array["nb1", 6]
-    p: Array["nv"]
-    F: Array["nb1", 6]
-
-
 def run_momentum_rates(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     poses(tree, w.joint, w.poses)
@@ -48,6 +29,13 @@ def run_momentum_rates(tree, joints, x, w, y):
 
 
 PROGRAMS = [
-    Program("speeds", run_speeds, group(**POSITION, p="nv"), SpeedsWork, group(v="nv")),
-    Program("momentum-rates", run_momentum_rates, Forced, RatesWork, group(dp="nv"), axis_rates=True),
-]
+    Program(
+        "speeds", run_speeds, group(**POSITION, p="nv"),
+        group(v="nv", joint=JointValues, F=("nb1", 6), base=(1, 6), separate=SeparateWork), group(v="nv"),
+    ),
+    Program(
+        "momentum-rates", run_momentum_rates, Forced,
+        group(joint=JointValues, poses=Poses, velocity=("nb1", 6), momentum=("nb1", 6), p="nv", F=("nb1", 6)), group(dp="nv"),
+        axis_rates=True,
+    ),
+]  # fmt: skip

@@ -1,8 +1,6 @@
 """The regressor: inverse dynamics as a matrix times masses, moments, inertias, armatures and coefficients of friction."""
 
-from typing import NamedTuple
-
-from ...dialect.arrays import Array, group
+from ...dialect.arrays import group
 from ...kernels.direct import tangent_basis
 from ...kernels.fold import spread
 from ...kernels.inverse import inverse_dynamics
@@ -10,17 +8,6 @@ from ...kernels.joint_stage import JointValues, joint_stage
 from ...kernels.kinematics import Drift, drift
 from ...kernels.regressor import body_columns, joint_columns
 from ..program import STATE, Program
-
-
-class Work(NamedTuple):
-    joint: JointValues
-    drift: Drift
-    wrench: Array["nb1", 6]
-    qdd: Array["na"]
-    acc: Array["nb1", 6]
-    R: Array["nb1", 6]
-    tau: Array["na"]
-    B: Array["nb1", "na", 6]
 
 
 def run_regressor(tree, joints, x, w, y):
@@ -38,5 +25,9 @@ def run_regressor(tree, joints, x, w, y):
 
 
 PROGRAMS = [
-    Program("regressor", run_regressor, group(**STATE, qdd="nv", ratio="na", dry="na"), Work, group(Y=("nv", "ny")), wide=True)
-]
+    Program(
+        "regressor", run_regressor, group(**STATE, qdd="nv", ratio="na", dry="na"),
+        group(joint=JointValues, drift=Drift, wrench=("nb1", 6), qdd="na", acc=("nb1", 6), R=("nb1", 6), tau="na",
+              B=("nb1", "na", 6)), group(Y=("nv", "ny")), wide=True,
+    ),
+]  # fmt: skip
