@@ -14,8 +14,8 @@ from ..errors import IntegrationError, MethodError
 from ..machine import beyond_memory
 from .chatter import ChatterWatch
 from .kernels import state as s
+from .kernels.control import NEVER
 from .kernels.state import NODES
-from .kernels.stiffness import NEVER
 from .methods import Integrator, integrator
 from .request import Change, Request
 from .switching import Switching

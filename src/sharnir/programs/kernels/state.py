@@ -1,4 +1,4 @@
-"""Questions about a position or a state: poses, velocities, rates, energy, momenta."""
+"""Questions about a position or a state: poses, velocities, rates, energy, momenta; the form in momenta: speeds, rates of momenta."""
 
 from typing import NamedTuple
 
@@ -7,8 +7,9 @@ from ...kernels.energy import energy, rotor_energy, total_momentum
 from ...kernels.flexible import elastic_energy, elastic_momentum
 from ...kernels.joint_stage import JointValues, joint_stage
 from ...kernels.kinematics import Poses, accelerations, poses, velocities, zeros
-from ...kernels.momentum import carried_momenta, rotor_momenta
-from ..program import POSITION, Position, Program, State
+from ...kernels.momentum import carried_momenta, momentum_rates, rotor_momenta
+from ...kernels.separate import SeparateWork, separate_bodies
+from ..program import POSITION, Forced, Position, Program, State
 
 
 class Work(NamedTuple):
@@ -101,6 +102,26 @@ def run_momenta(tree, joints, x, w, y):
     rotor_momenta(tree, x.v, y.p)
 
 
+def run_speeds(tree, joints, x, w, y):
+    """One sweep of separate bodies on the velocity level: v^r at rest for w*, no forces, p for tau."""
+    zeros(w.v)
+    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
+    for i in range(tree.carrier.shape[0]):
+        for c in range(6):
+            w.F[i, c] = 0.0
+    for c in range(6):
+        w.base[0, c] = w.joint.vr[0, c]
+    separate_bodies(tree, w.joint, w.joint.vr, w.F, w.base, x.p, w.separate, y.v)
+
+
+def run_momentum_rates(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    poses(tree, w.joint, w.poses)
+    velocities(tree, w.joint, w.velocity)
+    carried_momenta(tree, w.joint, w.velocity, x.v, w.momentum, w.p)
+    momentum_rates(tree, w.joint, w.poses, w.velocity, w.momentum, x.wrench, x.tau, w.F, y.dp)
+
+
 def copy_report(tree, joints, x, w, y):
     """Energy and power of the forces of a model, computed beforehand. Not for loops: see `grouped_forces.py`."""
     for k in range(y.energy.shape[0]):
@@ -118,4 +139,13 @@ PROGRAMS = [
     Program("drive-power", run_drive_power, group(**POSITION, R=("nb1", 6)), Work, group(power=1)),
     Program("total", run_total, State, Work, group(momentum=(1, 6), centre=(1, 3))),
     Program("momenta", run_momenta, State, Work, MomentaOut),
-]
+    Program(
+        "speeds", run_speeds, group(**POSITION, p="nv"),
+        group(v="nv", joint=JointValues, F=("nb1", 6), base=(1, 6), separate=SeparateWork), group(v="nv"),
+    ),
+    Program(
+        "momentum-rates", run_momentum_rates, Forced,
+        group(joint=JointValues, poses=Poses, velocity=("nb1", 6), momentum=("nb1", 6), p="nv", F=("nb1", 6)), group(dp="nv"),
+        axis_rates=True,
+    ),
+]  # fmt: skip
