@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 from ..dialect.arrays import group
 from ..kernels.composite import CompositeWork
 from ..kernels.direct import DirectWork
-from ..kernels.iterative import warm_started_direct, warm_started_inverse
+from ..kernels.iterative import InertiaMemory, warm_started_direct, warm_started_inverse
 from ..kernels.joint_stage import JointValues
 from ..kernels.kane import KaneWork
-from ..kernels.kinematics import Poses
+from ..kernels.kinematics import Drift, Poses
+from ..kernels.multipliers import MultiplierWork
 from ..kernels.stepanenko import StepanenkoWork
-from .kernels import coupled, forward, iterative
+from .kernels import coupled, forward
 from .program import Forced, Position, Program
 
 
@@ -22,6 +23,7 @@ class InertiaAlgorithm(NamedTuple):
     name: str
     work: type
     matrix: Callable[..., Any]
+    """Writes the inertia matrix of joints whose stage has run."""
     solve: Callable[..., Any] = forward.solve_on_tree
     needs_poses: bool = False
 
@@ -60,13 +62,19 @@ INERTIA = (
 
 
 def iterations() -> Iterator[Program]:
+    """Iterative methods on the inertia matrix, and on the matrix of the multipliers."""
+    outputs = group(qdd="nv", report=2)  # iterations of this call; 1 where a fresh factorisation was needed
+    on_inertia = group(base=forward.MatrixForward, inertia=CompositeWork, right="nv", memory=InertiaMemory)
+    memory = group(**{name: ("nl",) * len(x.shape) for name, x in InertiaMemory.__annotations__.items()})
+    system = {"L": ("nl", "nl"), "right": "nl", "x": "nl", "R": ("nb1", 6), "memory": memory}
+    on_multipliers = group(joint=JointValues, drift=Drift, multiplier=MultiplierWork, **system)
     for name, warm_started in (("inverse-iterative", warm_started_inverse), ("direct-iterative", warm_started_direct)):
         for suffix, function, work in (
-            ("", iterative.forward_on_inertia, iterative.OnInertia),
-            ("-multipliers", iterative.forward_on_multipliers, iterative.OnMultipliers),
+            ("", forward.forward_on_inertia, on_inertia),
+            ("-multipliers", forward.forward_on_multipliers, on_multipliers),
         ):
             entry = partial(function, warm_started)
-            yield Program(f"forward/{name}{suffix}", entry, Forced, work, iterative.IterativeOut, loops_only=True, dense=True)
+            yield Program(f"forward/{name}{suffix}", entry, Forced, work, outputs, loops_only=True, dense=True)
 
 
 PROGRAMS = [*(program for algorithm in INERTIA for program in algorithm.programs()), *iterations()]

@@ -11,10 +11,12 @@ from ...kernels.inverse import inverse_dynamics
 from ...kernels.joint_stage import JointValues, joint_stage
 from ...kernels.kane import inertia_matrix_kosynka, inertia_matrix_recursive
 from ...kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, zeros
-from ...kernels.multipliers import MultiplierWork, lagrange_first_kind
+from ...kernels.multipliers import MultiplierWork, lagrange_first_kind, motion_from_multipliers, multiplier_system
 from ...kernels.separate import SeparateWork, separate_bodies, separate_reactions
 from ...kernels.stepanenko import inertia_matrix_stepanenko
 from ..program import Forced, Program
+
+TOLERANCE = 1e-13  # of the residual of iterative methods, relative to the right-hand side
 
 
 class ForwardOut(NamedTuple):
@@ -167,6 +169,21 @@ def finish(tree, w, y):
 def solve_by_matrix(matrix, solve, tree, joints, x, w, y):
     forward_by_matrix(matrix, solve, tree, joints, x, w, y)
     finish(tree, w.base, y)
+
+
+# --- iterative methods: a matrix is carried from one call to the next in the work arrays -----------------------------------
+def forward_on_inertia(warm_started, tree, joints, x, w, y):
+    matrix_system(composite, tree, joints, x, w)
+    right_hand_side(x, w.base, w.right)
+    warm_started(w.base.M, w.right, w.memory, y.qdd, TOLERANCE, y.report)
+
+
+def forward_on_multipliers(warm_started, tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    drift(tree, w.joint, x.wrench, w.drift)
+    multiplier_system(tree, w.joint, w.drift, x.tau, w.multiplier, w.L, w.right)
+    warm_started(w.L, w.right, w.memory, w.x, TOLERANCE, y.report)
+    motion_from_multipliers(tree, w.joint, w.drift, w.multiplier, w.x, y.qdd, w.R)
 
 
 PROGRAMS = [

@@ -1,4 +1,4 @@
-"""Questions about a position or a state: poses, velocities, rates, energy, momenta; the form in momenta: speeds, rates of momenta."""
+"""Questions about a position or a state: poses, velocities, rates, energy, momenta; the form in momenta."""
 
 from typing import NamedTuple
 
