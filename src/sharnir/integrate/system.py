@@ -147,12 +147,11 @@ def from_python(
     events: Function | None = None,
     n_events: int = 0,
     projection: Function | None = None,
-    jacobian: Function | None = None,
     split: int | None = None,
 ) -> System:
-    """A system whose functions are plain Python: f(t, x) -> dx, events(t, x) -> n_events numbers, projection(t, x) -> x,
-    jacobian(t, x) -> matrix (n, n). Compiled integrators call them too, at the speed of Python."""
-    b = buffers(n, events=n_events, jacobian=jacobian is not None)
+    """A system whose functions are plain Python: f(t, x) -> dx, events(t, x) -> n_events numbers, projection(t, x) -> x. Compiled
+    integrators call them too, at the speed of Python."""
+    b = buffers(n, events=n_events)
 
     def call(function: Function | None, target: np.ndarray) -> list[Native]:
         if function is None:
@@ -167,21 +166,14 @@ def from_python(
                 if result.size != target.size:
                     name = getattr(function, "__name__", repr(function))
                     raise StateError(f"{name!r} must return {target.size} numbers, got {result.size}")
-                target[...] = result.reshape(target.shape).T if target.ndim == 2 else result.reshape(target.shape)
+                target[...] = result.reshape(target.shape)
             except BaseException as error:
                 target.fill(np.nan)
                 system.failure = error
 
         return [native_from_python(callback)]
 
-    system = System(
-        b,
-        call(f, b.DX),
-        projection=call(projection, b.X),
-        events=call(events, b.G),
-        jacobian=call(jacobian, b.J),
-        split=split,
-    )
+    system = System(b, call(f, b.DX), projection=call(projection, b.X), events=call(events, b.G), split=split)
     system.calls_python = True
     return system
 
@@ -195,14 +187,13 @@ def from_traced(
     jacobian: bool = True,
     parameters: np.ndarray | None = None,
     split: int | None = None,
-    store: Cache | None = None,
 ) -> System:
     """A compiled system: f(t, x) -> dx, events(t, x) -> numbers, projection(t, x) -> x, all on symbols.
 
     With `parameters`, an array of floats, each function has it as its third argument; changing the array changes the
     system.
     """
-    store = store or Cache()
+    store = Cache()
     graph = Graph()
     x, (t,) = graph.inputs(n), graph.inputs(1)
     p = graph.inputs(len(parameters)) if parameters is not None else ()
