@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import sharnir as sh
-from sharnir.dialect.native import flat
+from sharnir.dialect.storage import flat
 from sharnir.errors import SimulationError
 from sharnir.integrate.driver import PiecewiseRun
 from sharnir.integrate.kernels import state as clock
@@ -65,9 +65,9 @@ class Steps:
     def _go(self, steps: int) -> float:
         self._pieces.state.rule[clock.PIECE] = steps
         begun = perf_counter()
-        status = self._pieces.workspace.drive()
+        self._pieces.workspace.drive()
         spent = perf_counter() - begun
-        if status != clock.PAUSED:
+        if self._pieces.workspace.drive.status != clock.PAUSED:
             raise SimulationError(f"{self.method!r} at a step of {self.step:g} s: the motion is lost", None, 0.0)
         return spent
 

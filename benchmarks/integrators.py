@@ -25,7 +25,7 @@ STATES, ROUNDS = 1024, 40
 
 CHILD = """
 from time import perf_counter
-from sharnir.integrate.compiled import make_ready
+from sharnir.integrate.workspace import make_ready
 from sharnir.integrate.methods import INTEGRATORS
 begun = perf_counter()
 make_ready(INTEGRATORS[{name!r}])

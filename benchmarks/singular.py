@@ -10,8 +10,8 @@ from scipy.integrate import solve_ivp
 
 import sharnir as sh
 from sharnir.equations.motion.stabilisation import CHOICES
+from sharnir.integrate import from_traced
 from sharnir.integrate import run as integrate
-from sharnir.integrate.traced import from_traced
 from sharnir.machine import machine
 from sharnir.reporting.formats import duration
 from sharnir.reporting.table import Table

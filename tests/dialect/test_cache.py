@@ -19,7 +19,7 @@ from runs import batch, recorded, run
 from sharnir.backends.graph_function import LLVMRunner
 from sharnir.backends.llvm.emit import emit
 from sharnir.backends.loops import LoopRunner
-from sharnir.dialect import cache, jit, native, trust
+from sharnir.dialect import cache, jit, native
 from sharnir.dialect.cache import Cache, digest
 from sharnir.dialect.compiler import compile_module
 from sharnir.dialect.source import texts, translators
@@ -417,7 +417,7 @@ def test_links_pipes_devices_and_huge_files_are_no_entries(entry, tmp_path, monk
     assert Cache().load("llvm", "key") is None
     entry.unlink()
     (tmp_path / "elsewhere").rename(entry)
-    monkeypatch.setattr(trust, "MAX_BYTES", 10)
+    monkeypatch.setattr(cache, "MAX_BYTES", 10)
     assert Cache().load("llvm", "key") is None
 
 

@@ -11,7 +11,8 @@ import dialect_samples as samples
 import sharnir as sh
 from sharnir.dialect.arithmetic import STEPPING, Options
 from sharnir.dialect.compiler import compile_module
-from sharnir.dialect.native import Loop, flat
+from sharnir.dialect.native import Loop
+from sharnir.dialect.storage import flat
 from sharnir.integrate.kernels.advance import Output
 from sharnir.integrate.kernels.events import Events
 from sharnir.integrate.kernels.problem import Problem

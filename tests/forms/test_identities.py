@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.forms.bases import orthogonal_by_blocks, orthogonal_by_projector
 from sharnir.forms.blocks import dense
+from sharnir.forms.kinematics import orthogonal_by_blocks, orthogonal_by_projector
 from states import EPS, along, assert_close, derivative, forest, interpreted, matrices, oracle, random_state
 
 TREES = range(0, 48, 3)

@@ -310,7 +310,7 @@ def test_a_system_of_native_functions_with_a_report():
 @pytest.mark.parametrize("n", [2, 5, 16])
 def test_the_jacobian_is_exact_in_one_graph_or_along_directions(n, monkeypatch):
     """A chain of springs is sparse: one graph. A long formula of all numbers is not: a batch of directions, eight at once."""
-    monkeypatch.setattr("sharnir.integrate.traced.host_lanes", lambda: 8)
+    monkeypatch.setattr("sharnir.integrate.system.host_lanes", lambda: 8)
 
     def chain(t, x):
         return [sh.sin(x[i - 1]) * x[i] if i else -(x[0] ** 2) for i in range(n)]

@@ -8,7 +8,7 @@ import pytest
 import sharnir as sh
 from sharnir.kernels import iterative
 from sharnir.kernels.iterative import InertiaMemory
-from sharnir.programs.kernels.iterative import TOLERANCE
+from sharnir.programs.kernels.forward import TOLERANCE
 from states import assert_close
 
 METHODS = ["inverse-iterative", "direct-iterative", "inverse-iterative-multipliers", "direct-iterative-multipliers"]

@@ -67,7 +67,7 @@ class Arithmetic:
     def __init__(self, w: Writer, options: Options) -> None:
         self.w, self.options = w, options
         self.flags = "" if options.exact else RELAXED
-        self._seen: dict[tuple[str, ...], str] = {}
+        self._seen: dict[tuple[str, ...], str] = {}  # of the block `_seen_in`: instructions, sines and cosines by their arguments
         self._seen_in = ""
 
     # --- text ---------------------------------------------------------------------------------------------------------------
@@ -76,10 +76,9 @@ class Arithmetic:
         if self._seen_in != self.w.here:
             self._seen.clear()
             self._seen_in = self.w.here
-        found = self._seen.get((text,))
-        if found is None:
-            found = self._seen[text,] = self.w.let(text)
-        return found
+        if (text,) not in self._seen:
+            self._seen[text,] = self.w.let(text)
+        return self._seen[text,]
 
     def integer(self, x: Any) -> str:
         if isinstance(x, int):
@@ -109,13 +108,16 @@ class Arithmetic:
             return w.const(float(x))
         if isinstance(x, Number) and (x.wide or w.lanes == 1):
             return x.name
-        first = self.pure(f"insertelement {w.T} poison, double {self.narrow(x)}, i32 0") if w.lanes > 1 else ""
         if w.lanes == 1:
             return self.narrow(x)
+        first = self.pure(f"insertelement {w.T} poison, double {self.narrow(x)}, i32 0")
         return self.pure(f"shufflevector {w.T} {first}, {w.T} poison, <{w.lanes} x i32> zeroinitializer")
 
-    def is_wide(self, *values: Any) -> bool:
-        return any(isinstance(x, (Number, Flag)) and x.wide for x in values)
+    def alike(self, a: Any, b: Any, *others: Any) -> tuple[bool, str, str, str]:
+        """Two numbers of one width, that of all values: whether it is that of the lanes, their type, and both."""
+        wide = any(isinstance(x, (Number, Flag)) and x.wide for x in (a, b, *others))
+        convert = self.number if wide else self.narrow
+        return wide, self.w.T if wide else "double", convert(a), convert(b)
 
     # --- operations ---------------------------------------------------------------------------------------------------------
     def binary(self, op: type, a: Any, b: Any) -> Any:
@@ -138,8 +140,6 @@ class Arithmetic:
             if b == 0:
                 return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1.0, b)
             return a / b
-        if op not in _KNOWN:
-            raise Mismatch(f"the operator {op.__name__} is not of the dialect")
         return _KNOWN[op](a, b)
 
     def _integers(self, op: type, a: Any, b: Any) -> Any:
@@ -178,9 +178,7 @@ class Arithmetic:
         return self._operate(_VERBS[op], a, b)
 
     def _operate(self, verb: str, a: Any, b: Any) -> Number:
-        wide = self.is_wide(a, b)
-        kind = self.w.T if wide else "double"
-        x, y = (self.number(a), self.number(b)) if wide else (self.narrow(a), self.narrow(b))
+        wide, kind, x, y = self.alike(a, b)
         return Number(self.pure(f"f{verb} {self.flags} {kind} {x}, {y}"), wide)
 
     def _float_mod(self, a: Any, b: Any) -> Any:
@@ -235,8 +233,6 @@ class Arithmetic:
 
     # --- comparisons and choices --------------------------------------------------------------------------------------------
     def compare(self, op: type, a: Any, b: Any) -> Any:
-        if op not in _COMPARE:
-            raise Mismatch("a comparison that is not one of numbers")
         of_numbers, of_integers, known = _COMPARE[op]
         if is_known(a) and is_known(b):
             return known(a, b)
@@ -245,12 +241,11 @@ class Arithmetic:
             if op not in (ast.Eq, ast.NotEq):
                 raise Mismatch("complex numbers are equal or not; neither is less")
             parts = self.compare(op, a.re, b.re), self.compare(op, a.im, b.im)
-            return self.either(*parts) if op is ast.NotEq else self.both(*parts)
+            return self.joined("or" if op is ast.NotEq else "and", *parts)
         if is_integer(a) and is_integer(b):
             return Flag(self.pure(f"icmp {of_integers} i64 {self.integer(a)}, {self.integer(b)}"))
-        wide = self.is_wide(a, b)
-        x, y = (self.number(a), self.number(b)) if wide else (self.narrow(a), self.narrow(b))
-        return Flag(self.pure(f"fcmp {of_numbers} {self.w.T if wide else 'double'} {x}, {y}"), wide, True)
+        wide, kind, x, y = self.alike(a, b)
+        return Flag(self.pure(f"fcmp {of_numbers} {kind} {x}, {y}"), wide, True)
 
     def truth(self, x: Any) -> Any:
         """A Flag of one lane, or a known bool."""
@@ -262,13 +257,8 @@ class Arithmetic:
             raise Mismatch("write a comparison")
         return x
 
-    def both(self, a: Any, b: Any) -> Any:
-        return self._join("and", a, b)
-
-    def either(self, a: Any, b: Any) -> Any:
-        return self._join("or", a, b)
-
-    def _join(self, verb: str, a: Any, b: Any) -> Any:
+    def joined(self, verb: str, a: Any, b: Any) -> Any:
+        """Both conditions ("and"), or one of them at least ("or")."""
         for x, y in ((a, b), (b, a)):
             if isinstance(x, bool):
                 return y if x == (verb == "and") else x
@@ -298,9 +288,7 @@ class Arithmetic:
             return Complex(self.choose(condition, a.re, b.re), self.choose(condition, a.im, b.im))
         if is_integer(a) and is_integer(b) and not condition.wide:
             return Integer(self.pure(f"select i1 {condition.name}, i64 {self.integer(a)}, i64 {self.integer(b)}"))
-        wide = self.is_wide(condition, a, b)
-        kind = self.w.T if wide else "double"
-        x, y = (self.number(a), self.number(b)) if wide else (self.narrow(a), self.narrow(b))
+        wide, kind, x, y = self.alike(a, b, condition)
         mask = self.w.bools if condition.wide else "i1"
         return Number(self.pure(f"select {mask} {condition.name}, {kind} {x}, {kind} {y}"), wide)
 

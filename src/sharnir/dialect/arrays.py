@@ -32,8 +32,8 @@ class ComplexArray(Array):
     dtype = complex
 
 
-def group(**parts: type) -> Any:
-    """A group of arrays and of other groups that is put together where its parts are known."""
+def group(**parts: Any) -> Any:
+    """A group put together where its parts are known: types of groups and of arrays; a shape is that of an array of floats."""
     made: Any = namedtuple("group", parts)  # type: ignore[misc]
-    made.__annotations__ = parts
+    made.__annotations__ = {name: x if isinstance(x, type) else Array.__class_getitem__(x) for name, x in parts.items()}
     return made

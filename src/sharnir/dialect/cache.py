@@ -1,15 +1,19 @@
 """The cache on disk: compiled code under a digest of everything it depends on.
 
 Safe for concurrent processes (files appear whole, by renaming; one that another process removed is compiled again), against
-corrupt files (each carries its own checksum) and against other users (`trust.py`). Bounded in size: what was used least
-recently is removed first. Where the folder cannot be written, everything works without it.
+corrupt files (each carries its own checksum) and against other users (machine code is loaded from nothing that somebody else
+can have written). Bounded in size: what was used least recently is removed first. Where the folder cannot be written, everything
+works without it.
 """
 
 from __future__ import annotations
 
+import atexit
 import errno
 import hashlib
 import os
+import shutil
+import stat
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -19,7 +23,6 @@ from functools import cache as once
 from pathlib import Path
 
 from ..errors import SharnirError
-from .trust import home_less, own_folder, read_own, why_not
 
 LIMIT_MB = 1000
 """Largest size of the cache in megabytes, unless $SHARNIR_CACHE_MB is set."""
@@ -31,6 +34,9 @@ DERIVED = ("llvm", "choice")
 """The subfolders whose content can be made again: they are bounded and cleared. The calibration is in another one."""
 NOWHERE = Path(os.devnull)
 """The folder of a cache that is off: nothing is read or written."""
+MAX_BYTES = 256 * 2**20
+"""Larger files are not read: no compiled code comes near."""
+OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _OFF = ("off", "0", "/dev/null", os.devnull)
 _MAGIC = b"sharnir2"
 _UNFINISHED = ".sharnir-"
@@ -216,3 +222,69 @@ def warn_unwritable(folder: Path, error: OSError) -> None:
 def cache_clear() -> None:
     """Remove the compiled code that sharnir has cached on disk; it is compiled again when needed. The calibration stays."""
     Cache().clear()
+
+
+# --- files and folders that only this user can have written ------------------------------------------------------------------
+def read_own(path: Path) -> bytes | None:
+    """The content of a regular file of this user's that nobody else can write; None for anything else."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        handle = os.open(path, flags)  # a link is not followed, a pipe does not block
+    except OSError:
+        return None
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or not _is_own(found) or found.st_size > MAX_BYTES:
+            return None
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(found.st_size)
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+
+
+def own_folder(folder: Path) -> Path:
+    """The folder, if it is this user's and closed to others or does not exist yet; else a private one, with a warning."""
+    fault = why_not(folder)
+    return _private(folder, fault) if fault else folder
+
+
+def why_not(folder: Path) -> str:
+    """Why files in a folder are not to be trusted, if they are not. What stands there may be anything: nothing is changed."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return ""  # writing to it will create it, or warn
+    if not stat.S_ISDIR(found.st_mode):
+        return "is not a folder"
+    if not hasattr(os, "geteuid"):
+        return ""
+    if found.st_uid != os.geteuid():
+        return "belongs to another user"
+    return "can be written by others" if found.st_mode & OTHERS_MAY_WRITE else ""
+
+
+@once
+def _private(folder: Path, fault: str) -> Path:
+    """A folder for this process instead of another, removed at its end; the warning is given once."""
+    private = Path(tempfile.mkdtemp(prefix="sharnir-"))
+    atexit.register(shutil.rmtree, private, ignore_errors=True)
+    text = (
+        f"sharnir: the cache folder {folder} {fault}; compiled code is cached in {private} for this process. "
+        "Set SHARNIR_CACHE to a folder of your own that only you can write to (chmod go-w), or to 'off'"
+    )
+    warnings.warn(text, RuntimeWarning, stacklevel=4)
+    return private
+
+
+def home_less() -> Path:
+    """A folder for users without a home: in the system's temporary folder, by number."""
+    number = os.geteuid() if hasattr(os, "geteuid") else os.getlogin()
+    return Path(tempfile.gettempdir()) / f"sharnir-{number}"
+
+
+def _is_own(found: os.stat_result) -> bool:
+    if not hasattr(os, "geteuid"):
+        return True
+    return found.st_uid == os.geteuid() and not found.st_mode & OTHERS_MAY_WRITE

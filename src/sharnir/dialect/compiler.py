@@ -7,7 +7,8 @@ every group its address and its shape. What the Python function returns, an inte
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import DialectError
@@ -15,9 +16,8 @@ from .arithmetic import Arithmetic, Mismatch, Options
 from .arrays import Array
 from .double_double_code import PairArithmetic, PairWriter, prelude
 from .frame import Frame
-from .names import weight
 from .sincos import UNLIKELY
-from .source import closure, refuse, with_bound
+from .source import closure, refuse, weight, with_bound
 from .storage import descriptor_length
 from .text import Writer, double
 from .values import (
@@ -32,92 +32,54 @@ from .values import (
     Integer,
     Number,
     is_integer,
-    is_known,
 )
 
 
 # --- values as parameters and results of a function that is not inlined: a pattern without LLVM's names, and those names
+@dataclass(frozen=True)
+class _Known:
+    """A known value as part of a key; 1, 1.0 and True are not the same here."""
+
+    text: str
+    value: Any = field(compare=False)
+
+
 def flatten(x: Any, flat: list[tuple[str, str]], lanes: int) -> Any:
     """A value as a pattern that does not depend on LLVM's names, which are appended to `flat` with their types."""
     if isinstance(x, tuple):
-        return tuple(flatten(part, flat, lanes) for part in x)
-    if isinstance(x, Integer):
-        flat.append(("i64", x.name))
-        return _Leaf("i64")
-    if isinstance(x, Flag):
-        flat.append((f"<{lanes} x i1>" if x.wide else "i1", x.name))
-        return Flag(flat[-1][0], x.wide, x.of_numbers)
-    if isinstance(x, Number):
-        kind = f"<{lanes} x double>" if x.wide else "double"
-        flat.append((kind, x.name))
-        return _Leaf(kind)
+        return tuple([flatten(part, flat, lanes) for part in x])
     if isinstance(x, Complex):
         return Complex(flatten(x.re, flat, lanes), flatten(x.im, flat, lanes))
     if isinstance(x, ArrayValue):
         flat.append(("ptr", x.pointer))
-        return ArrayValue("", tuple(flatten(n, flat, lanes) for n in x.shape), x.kind)
+        return ArrayValue("", flatten(x.shape, flat, lanes), x.kind)
     if isinstance(x, GroupValue):
         flat.append(("ptr", x.base))
-        return GroupValue(x.declared, "", 0, x.shared)
-    assert is_known(x) or callable(x), x
-    return (_Known(x),)
+        return replace(x, base="", at=0)
+    if isinstance(x, (Integer, Flag, Number)):
+        kind = "i64" if isinstance(x, Integer) else "i1" if isinstance(x, Flag) else "double"
+        flat.append((f"<{lanes} x {kind}>" if getattr(x, "wide", False) else kind, x.name))
+        return replace(x, name="")
+    return _Known(f"{type(x)} {x!r}", x)
 
 
-class _Known:
-    """A known value as part of a key; 1, 1.0 and True are not the same here."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Known) and type(self.value) is type(other.value) and repr(self.value) == repr(other.value)
-
-    def __hash__(self) -> int:
-        return hash(repr(self.value))
-
-
-class _Leaf(str):
-    """The type of a parameter."""
-
-    __slots__ = ()
-
-
-def rebuild(pattern: Any, names: Any) -> Any:
-    if isinstance(pattern, tuple) and len(pattern) == 1 and isinstance(pattern[0], _Known):
-        return pattern[0].value
+def rebuild(pattern: Any, names: Iterator[str]) -> Any:
+    """The value of such a pattern with other names."""
     if isinstance(pattern, tuple):
-        return tuple(rebuild(part, names) for part in pattern)
+        return tuple([rebuild(part, names) for part in pattern])
     if isinstance(pattern, Complex):
         return Complex(rebuild(pattern.re, names), rebuild(pattern.im, names))
     if isinstance(pattern, ArrayValue):
-        pointer = next(names)
-        return ArrayValue(pointer, tuple(rebuild(n, names) for n in pattern.shape), pattern.kind)
+        return ArrayValue(next(names), rebuild(pattern.shape, names), pattern.kind)
     if isinstance(pattern, GroupValue):
-        return GroupValue(pattern.declared, next(names), 0, pattern.shared)
-    name = next(names)
-    if isinstance(pattern, Flag):
-        return Flag(name, pattern.wide, pattern.of_numbers)
-    return Integer(name) if pattern == "i64" else Number(name, pattern != "double")
+        return replace(pattern, base=next(names))
+    return pattern.value if isinstance(pattern, _Known) else replace(pattern, name=next(names))
 
 
-def leaf_types(pattern: Any, out: list[tuple[str, str]]) -> None:
-    """The types of what a function returns."""
-    if isinstance(pattern, tuple) and len(pattern) == 1 and isinstance(pattern[0], _Known):
-        return
-    if isinstance(pattern, tuple):
-        for part in pattern:
-            leaf_types(part, out)
-    elif isinstance(pattern, Complex):
-        leaf_types(pattern.re, out)
-        leaf_types(pattern.im, out)
-    else:
-        out.append((pattern.name if isinstance(pattern, Flag) else str(pattern), ""))
-
-
-def returned_type(leaves: Sequence[tuple[str, str]]) -> str:
-    if not leaves:
+def returned_type(kinds: Sequence[str]) -> str:
+    if not kinds:
         return "void"
-    return leaves[0][0] if len(leaves) == 1 else "{ " + ", ".join(kind for kind, _ in leaves) + " }"
+    return kinds[0] if len(kinds) == 1 else "{ " + ", ".join(kinds) + " }"
 
 
 # --- compiler
@@ -149,7 +111,7 @@ class Unit:
         self.declarations: set[str] = set()
         self.operations: set[str] = set()
         """Operations on double-double numbers that the module calls."""
-        self._kept: dict[Any, tuple[str, Any]] = {}
+        self._kept: dict[Any, tuple[str, Any, list[str]]] = {}
         self._texts: list[str] = []
         self._tables: dict[tuple[str, ...], str] = {}
 
@@ -174,26 +136,26 @@ class Unit:
         """Integers and numbers never share a place: what is stored in the one does not change the other."""
         return ", !tbaa !5" if kind == INTEGERS else ", !tbaa !6"
 
-    def outlined(self, callee: Any, args: Sequence[Any]) -> tuple[str, list[str], Any]:
-        """A function that stays one: its name, the LLVM values it is called with, and what it returns, as a pattern."""
+    def outlined(self, callee: Any, args: Sequence[Any]) -> tuple[str, list[str], Any, list[str]]:
+        """A function that stays one: its name, the LLVM values it is called with, what it returns as a pattern and as types."""
         flat: list[tuple[str, str]] = []
-        shape = tuple(flatten(x, flat, self.options.lanes) for x in args)
+        shape = flatten(tuple(args), flat, self.options.lanes)
         key = (callee, shape)
         if key not in self._kept:
             name = f"@{self.prefix}{callee.__name__}.{len(self._kept)}"
             parameters = [f"%p{k}" for k in range(len(flat))]
             function = Function(self, name[1:], [f"{kind} {p}" for (kind, _), p in zip(flat, parameters, strict=True)])
-            given = iter(parameters)
-            result = Frame(function, callee, [rebuild(x, given) for x in shape]).run()
+            result = Frame(function, callee, rebuild(shape, iter(parameters))).run()
             if not _is_value(result):
                 raise Mismatch(f"{callee.__name__!r} returns an array: only numbers, and tuples of numbers, are returned")
             leaves: list[tuple[str, str]] = []
-            pattern = None if result is None else flatten(result, leaves, self.options.lanes)
-            function.give_back(leaves)
-            self._texts.append(function.text(returned_type(leaves)))
-            self._kept[key] = name, pattern
-        name, pattern = self._kept[key]
-        return name, [f"{kind} {value}" for kind, value in flat], pattern
+            pattern = flatten(result, leaves, self.options.lanes)
+            kinds = [kind for kind, _ in leaves]
+            function.give_back(returned_type(kinds), leaves)
+            self._texts.append(function.text(returned_type(kinds)))
+            self._kept[key] = name, pattern, kinds
+        name, pattern, kinds = self._kept[key]
+        return name, [f"{kind} {value}" for kind, value in flat], pattern, kinds
 
 
 class Function:
@@ -201,7 +163,15 @@ class Function:
 
     def __init__(self, unit: Unit, name: str, parameters: Sequence[str]) -> None:
         self.unit, self.name, self.parameters = unit, name, parameters
-        self.w, self.a = _writer(unit)
+        self.w: Writer
+        self.a: Arithmetic
+        if unit.options.pairs:
+            self.w = pairs = PairWriter()
+            self.a, pairs.operations = PairArithmetic(pairs, unit.options), unit.operations
+        else:
+            self.w = Writer(unit.options.lanes)
+            self.a = Arithmetic(self.w, unit.options)
+        self.w.declarations = unit.declarations
         self._first: list[str] = []
         self._words: dict[tuple[str, int], str] = {}
         self._fields: dict[tuple[str, int], ArrayValue] = {}
@@ -249,20 +219,18 @@ class Function:
         if weight(callee) <= self.unit.options.inline:
             return Frame(self, callee, args).run()
         try:
-            args = [GroupValue(x.declared, self._moved(x), 0, x.shared) if isinstance(x, GroupValue) else x for x in args]
-            name, values, pattern = self.unit.outlined(callee, args)
+            args = [replace(x, base=self._moved(x), at=0) if isinstance(x, GroupValue) else x for x in args]
+            name, values, pattern, kinds = self.unit.outlined(callee, args)
         except Mismatch as error:
             raise refuse(caller, node, str(error)) from None
-        leaves: list[tuple[str, str]] = []
-        if pattern is not None:
-            leaf_types(pattern, leaves)
-        if not leaves:
-            self.w.line(f"call void {name}({', '.join(values)})")
-            return None if pattern is None else rebuild(pattern, iter(()))
-        kinds = returned_type(leaves)
-        result = self.w.let(f"call {kinds} {name}({', '.join(values)})")
-        if len(leaves) > 1:
-            return rebuild(pattern, iter([self.w.let(f"extractvalue {kinds} {result}, {k}") for k in range(len(leaves))]))
+        returned = returned_type(kinds)
+        call = f"call {returned} {name}({', '.join(values)})"
+        if not kinds:
+            self.w.line(call)
+            return rebuild(pattern, iter(()))
+        result = self.w.let(call)
+        if len(kinds) > 1:
+            return rebuild(pattern, iter([self.w.let(f"extractvalue {returned} {result}, {k}") for k in range(len(kinds))]))
         return rebuild(pattern, iter([result]))
 
     def _moved(self, group: GroupValue) -> str:
@@ -270,28 +238,11 @@ class Function:
             return group.base
         return self.a.pure(f"getelementptr inbounds i64, ptr {group.base}, i64 {group.at}")
 
-    def give_back(self, leaves: Sequence[tuple[str, str]]) -> None:
-        if not leaves:
-            self.w.line("ret void")
-            return
-        kinds = returned_type(leaves)
-        out = leaves[0][1]
-        if len(leaves) > 1:
-            out = "poison"
-            for k, (kind, value) in enumerate(leaves):
-                out = self.w.let(f"insertvalue {kinds} {out}, {kind} {value}, {k}")
-        self.w.line(f"ret {kinds} {out}")
-
-
-def _writer(unit: Unit) -> tuple[Writer, Arithmetic]:
-    """A writer, and the arithmetic of a module on it."""
-    if not unit.options.pairs:
-        w = Writer(unit.options.lanes)
-        w.declarations = unit.declarations
-        return w, Arithmetic(w, unit.options)
-    pairs = PairWriter()
-    pairs.declarations, pairs.operations = unit.declarations, unit.operations
-    return pairs, PairArithmetic(pairs, unit.options)
+    def give_back(self, returned: str, leaves: Sequence[tuple[str, str]]) -> None:
+        out = leaves[0][1] if len(leaves) == 1 else "poison"
+        for k, (kind, value) in enumerate(leaves if len(leaves) > 1 else ()):
+            out = self.w.let(f"insertvalue {returned} {out}, {kind} {value}, {k}")
+        self.w.line(f"ret {returned} {out}" if leaves else "ret void")
 
 
 _TYPES = [

@@ -128,7 +128,7 @@ class PairArithmetic(Arithmetic):
         if known or isinstance(a, Complex) or isinstance(b, Complex) or (is_integer(a) and is_integer(b)):
             return super().compare(op, a, b)
         if op in (ast.Eq, ast.NotEq):
-            same = self.both(self.compare(ast.LtE, a, b), self.compare(ast.GtE, a, b))
+            same = self.joined("and", self.compare(ast.LtE, a, b), self.compare(ast.GtE, a, b))
             return same if op is ast.Eq else self.negated(same)
         name = "less" if op in (ast.Lt, ast.Gt) else "less_equal"
         return Flag(self._does(name, a, b) if op in (ast.Lt, ast.LtE) else self._does(name, b, a), False, True)
@@ -171,15 +171,10 @@ def _function(unit: Any, name: str) -> str:
     result = Frame(function, operation.function, [*parts, *starts]).run()
     returned = _RETURNED.get(name, PAIR)
     if returned == "i1":
-        w.line(f"ret i1 {result.name}")
+        function.give_back(returned, [("i1", result.name)])
     else:
         numbers = [function.a.narrow(x) for x in result]
-        vectors = [_pair(w, *numbers[k : k + 2]) for k in range(0, len(numbers), 2)]
-        if len(vectors) == 1:
-            w.line(f"ret {PAIR} {vectors[0]}")
-        else:
-            both = w.let(f"insertvalue {returned} poison, {PAIR} {vectors[0]}, 0")
-            w.line(f"ret {returned} {w.let(f'insertvalue {returned} {both}, {PAIR} {vectors[1]}, 1')}")
+        function.give_back(returned, [(PAIR, _pair(w, *numbers[k : k + 2])) for k in range(0, len(numbers), 2)])
     return function.text(returned, "noinline nounwind")
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .arithmetic import Mismatch
-from .names import assigned_names, direct_names, nodes_in, returns_early
 from .slots import INTEGER, Names, Slot, Unclear, described, fits
-from .source import check_form, refuse, syntax
+from .source import assigned_names, check_form, direct_names, nodes_in, refuse, returns_early, syntax
 from .values import describe
 
 if TYPE_CHECKING:
@@ -60,9 +59,8 @@ class Frame(Names):
         self.block(body)
         if self.w.here != "dead":
             if self._result is not None:
-                raise refuse(
-                    self.function, self.tree, f"{self.function.__name__!r} returns a value, but not on every way to its end"
-                )
+                what = f"{self.function.__name__!r} returns a value, but not on every way to its end"
+                raise refuse(self.function, self.tree, what)
             self.w.line(f"br label %{self._exit}")
         self.w.block(self._exit)
         return self.read(self._result)
@@ -70,11 +68,8 @@ class Frame(Names):
     # --- statements ---------------------------------------------------------------------------------------------------------
     def block(self, body: Sequence[ast.stmt]) -> None:
         for statement in body:
-            method = getattr(self, "do_" + type(statement).__name__, None)
             try:
-                if method is None:
-                    raise Mismatch(f"{type(statement).__name__} is not a statement of the dialect")
-                method(statement)
+                getattr(self, "do_" + type(statement).__name__)(statement)
             except Mismatch as error:
                 raise refuse(self.function, statement, str(error)) from None
             if self.w.here == "dead":
@@ -84,16 +79,11 @@ class Frame(Names):
         return
 
     def do_Expr(self, node: ast.Expr) -> None:
-        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            return
-        if not isinstance(node.value, ast.Call):
-            raise Mismatch("an expression whose value is not used")
-        self.value(node.value)
+        if isinstance(node.value, ast.Call):  # else it is the docstring
+            self.value(node.value)
 
     def do_Return(self, node: ast.Return) -> None:
         value = None if node.value is None else self.value(node.value)
-        if not self._exit:
-            raise Mismatch("a return that is not the last statement")  # found by run() already
         if value is not None and not self.storable(value):
             raise Mismatch(f"returns {describe(value)} from within: only numbers, and tuples of numbers")
         if not self._returned:
@@ -117,11 +107,10 @@ class Frame(Names):
             array, place = self.element(target)
             value = self.a.binary(type(node.op), self.load(array, place), self.value(node.value))
             self.put(array, place, value)
-        elif isinstance(target, ast.Name):
+        else:
+            assert isinstance(target, ast.Name)
             before = self.value(ast.copy_location(ast.Name(target.id, ast.Load()), target))
             self.store(target.id, self.a.binary(type(node.op), before, self.value(node.value)))
-        else:
-            raise Mismatch("only names and places of arrays are assigned to")
 
     def _assign(self, target: ast.expr, value: Any) -> None:
         if isinstance(target, ast.Name):
@@ -133,11 +122,10 @@ class Frame(Names):
                 raise Mismatch(f"{len(target.elts)} names for {describe(value)}")
             for part, x in zip(target.elts, value, strict=True):
                 self._assign(part, x)
-        elif isinstance(target, ast.Subscript):
+        else:
+            assert isinstance(target, ast.Subscript)
             array, place = self.element(target)
             self.put(array, place, value)
-        else:
-            raise Mismatch("only names and places of arrays are assigned to")
 
     def do_If(self, node: ast.If) -> None:
         test = self.condition(node.test, "a branch")
@@ -182,8 +170,6 @@ class Frame(Names):
         self.w.lines.pop()
 
     def do_While(self, node: ast.While) -> None:
-        if node.orelse:
-            raise Mismatch("else after a loop")
         head, body, end = self.w.label(), self.w.label(), self.w.label()
         self.w.line(f"br label %{head}")
         self.w.block(head)
@@ -232,19 +218,15 @@ class Frame(Names):
         self._dead()
 
     def do_For(self, node: ast.For) -> None:
-        call = node.iter
-        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range") or node.orelse:
-            raise Mismatch("else after a loop" if node.orelse else "a loop that does not run over a range")
-        if not isinstance(node.target, ast.Name):
-            raise Mismatch("a loop that does not run over a range")
-        bounds = [self.bound(x) for x in call.args]
+        assert isinstance(node.iter, ast.Call) and isinstance(node.target, ast.Name)
+        name, bounds = node.target.id, [self.bound(x) for x in node.iter.args]
         low, high, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
         if not isinstance(step, int) or step == 0:
             raise Mismatch("the step of a range is a known integer")
-        if isinstance(low, int) and isinstance(high, int) and self._worth_unrolling(node, len(range(low, high, step))):
-            self._unrolled(node, node.target.id, range(low, high, step))
+        if isinstance(low, int) and isinstance(high, int) and self._worth_unrolling(node, name, len(range(low, high, step))):
+            self._unrolled(node, name, range(low, high, step))
         else:
-            self._loop(node, low, high, step)
+            self._loop(node, name, low, high, step)
 
     def _unrolled(self, node: ast.For, name: str, rounds: range) -> None:
         """Iteration by iteration with a known variable, which is stored afterwards like any other name."""
@@ -257,17 +239,16 @@ class Frame(Names):
         if rounds:
             self.store(name, rounds[-1])
 
-    def _worth_unrolling(self, node: ast.For, rounds: int) -> bool:
+    def _worth_unrolling(self, node: ast.For, name: str, rounds: int) -> bool:
         inside = [n for statement in node.body for n in ast.walk(statement)]
         if any(isinstance(n, (ast.Continue, ast.Break, ast.Return)) for n in inside) or rounds > UNROLLED:
             return False
-        if any(isinstance(n, ast.Name) and n.id == node.target.id and isinstance(n.ctx, ast.Store) for n in inside):  # type: ignore[attr-defined]
+        if any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in inside):
             return False
         return rounds <= 1 or rounds * nodes_in(node.body, self.function) <= self.a.options.unrolled
 
-    def _loop(self, node: ast.For, low: Any, high: Any, step: int) -> None:
-        assert isinstance(node.target, ast.Name)
-        w, count, name = self.w, Slot(self.into.room("i64"), INTEGER), node.target.id
+    def _loop(self, node: ast.For, name: str, low: Any, high: Any, step: int) -> None:
+        w, count = self.w, Slot(self.into.room("i64"), INTEGER)
         self.write(count, low)
         limit = self.a.integer(high)
         head, body, more, end = w.label(), w.label(), w.label(), w.label()

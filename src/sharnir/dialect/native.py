@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from .arithmetic import STEPPING, Options
-from .arrays import Array
 from .cache import Cache
 from .compiler import compile_module
 from .jit import CALLBACK, Compiled, compile_cached
 from .source import texts, with_bound
+from .storage import flat
 
 
 class Native:
@@ -81,16 +81,6 @@ def address(x: np.ndarray) -> int:
     return x.ctypes.data
 
 
-def flat(group: Any) -> list[np.ndarray]:
-    """The arrays of a group, groups within it opened up."""
-    return [x for part in group for x in ([part] if isinstance(part, np.ndarray) else flat(part))]
-
-
-def _declared(group: Any) -> list[Any]:
-    parts = group.__annotations__.values()
-    return [x for part in parts for x in ([part] if issubclass(part, Array) else _declared(part))]
-
-
 class Loop:
     """A function of the dialect as machine code, made or found in the cache when first needed."""
 
@@ -102,7 +92,7 @@ class Loop:
     def compiled(self) -> Compiled:
         key = (self.entry, self.groups, self.options, self.shared, str(self._store.folder))
         if key not in _loaded:
-            declared = [str([(x.shape, str(x.dtype)) for x in _declared(group)]) for group in self.groups]
+            declared = [str([(x.shape, str(x.dtype)) for x in flat(group)]) for group in self.groups]
             names = [function.__qualname__ for function in with_bound(self.entry)]
             depends_on = (*texts(self.entry), *names, repr(self.options), str(self.shared), *declared)
             text = partial(compile_module, self.entry, self.groups, self.options, self.shared)
@@ -113,7 +103,7 @@ class Loop:
         """The function bound to these arrays. An axis for the lanes comes last and is no part of the shape."""
         descriptor = [0]
         for declared, group in zip(self.groups, groups, strict=True):
-            for kind, x in zip(_declared(declared), flat(group), strict=True):
+            for kind, x in zip(flat(declared), flat(group), strict=True):
                 descriptor += [address(x), *x.shape[: len(kind.shape)]]
         return Native(self.compiled, descriptor, groups)
 

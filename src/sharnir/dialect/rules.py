@@ -31,6 +31,7 @@ EXPRESSIONS = (
 )  # fmt: skip
 ON_NUMBERS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+PLACES = "only names and places of arrays are assigned to"
 COMPREHENSION = "a comprehension: write a loop into an array"
 FORBIDDEN = {
     "FunctionDef": "a function within a function: write it in the module", "AsyncFunctionDef": "an async function",
@@ -94,8 +95,10 @@ def _special(node: ast.AST, numbers: bool) -> str:
             return "the operator Invert is not of the dialect"
         case ast.Compare(ops=ops) if not all(isinstance(op, COMPARISONS) for op in ops):
             return "a comparison that is not one of numbers"
-        case ast.Assign(targets=targets) if not all(_assignable(x) for x in targets):
-            return "only names and places of arrays are assigned to"
+        case ast.Assign(targets=targets) if not all(map(_assignable, targets)):
+            return PLACES
+        case ast.AugAssign(target=target) if not _assignable(target):
+            return PLACES
         case ast.For(orelse=[_, *_]) | ast.While(orelse=[_, *_]):
             return "else after a loop"
         case ast.For() if not (_is_range(node.iter) and isinstance(node.target, ast.Name)):

@@ -25,6 +25,14 @@ def _size(part: Any, sizes: Mapping[str, int]) -> int:
     return sizes[name] + (int(more) if more else 0)
 
 
+def flat(x: Any) -> list[Any]:
+    """The arrays of a group one after the other, groups within it opened up; of a declared group their types."""
+    if isinstance(x, np.ndarray) or (isinstance(x, type) and issubclass(x, Array)):
+        return [x]
+    parts = x.__annotations__.values() if isinstance(x, type) else x
+    return [array for part in parts for array in flat(part)]
+
+
 def allocate(group: Any, sizes: Mapping[str, int], make: Callable[[tuple[int, ...]], Any] | None = None, lanes: int = 1) -> Any:
     """A group of arrays (groups within groups too). Numbers are filled with nan, unless there are very many, so that an
     element that is read before it is written shows.
@@ -71,14 +79,10 @@ def allocate_together(groups: Sequence[Any], sizes: Mapping[str, int]) -> tuple[
 
 
 def _numbers(group: Any, sizes: Mapping[str, int]) -> int:
-    """Floats in a group."""
-    if issubclass(group, Array):
-        return prod(resolve(group.shape, sizes)) * (2 if group.dtype is complex else 1)
-    return sum(_numbers(part, sizes) for part in group.__annotations__.values())
+    """Floats in a group, or in an array."""
+    return sum(prod(resolve(x.shape, sizes)) * (2 if x.dtype is complex else 1) for x in flat(group))
 
 
 def descriptor_length(declared: Any) -> int:
     """How many integers say where an array is, or the arrays of a group: for each its address and its shape."""
-    if issubclass(declared, Array):
-        return 1 + len(declared.shape)
-    return sum(map(descriptor_length, declared.__annotations__.values()))
+    return sum(1 + len(x.shape) for x in flat(declared))

@@ -1,7 +1,7 @@
 """The joints of a model in one state: ρ, G, A, Ȧ, v^r, ψ^r of every joint from the matrices of its motions.
 
 A joint is a product of 4×4 matrices, H = H_at H_1 … H_m H_child⁻¹, one per motion; everything the forms need is read from
-H, Ḣ, Ḧ and ∂Ḣ/∂q̇. Joint types are restated from their definitions (`joint_types.py`) and differentiated by Leibniz's
+H, Ḣ, Ḧ and ∂Ḣ/∂q̇. Joint types are restated from their definitions (`motions.py`) and differentiated by Leibniz's
 rule: the oracle shares neither code nor formulas with the joint stage of the kernels.
 """
 
@@ -16,8 +16,7 @@ from ..model.model import Model, PlacedJoint
 from ..model.pose import Pose
 from ..model.structure import Structure
 from .jets import carried_by, carried_on, column, identities, inverse, inverse_column, inverse_jet, jet, product, vee
-from .joint_types import AxisMotion, General, MotionPart, parts, with_parameters
-from .motions import PlaceMotion, PoseMotion, about_axes, matrix_of
+from .motions import AxisMotion, General, MotionPart, PlaceMotion, PoseMotion, about_axes, matrix_of, parts, with_parameters
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The motions that joints are made of, each from its definition: a matrix, its derivatives, its columns.
+"""Every joint type restated as a list of motions, and those motions, from their definitions: a matrix, its derivatives, columns.
 
 Turns and shifts by Rodrigues' formula, quaternions by their matrix, a user's pose by differentiating its expression, a
 user's constraints by solving them for the velocity, numerically and in every state.
@@ -6,15 +6,19 @@ user's constraints by solving them for the velocity, numerically and in every st
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..model.joints import ConstraintJoint
-from ..model.pose import Pose, Rotation
+from ..errors import MethodError
+from ..model.joints import Ball, Compound, ConstraintJoint, CustomJoint, Free, Joint, Weld
+from ..model.joints.axes import AxisJoint
+from ..model.joints.elastic import Elastic
+from ..model.joints.joint_type import ElementaryMotion, traced_drives
+from ..model.pose import Pose, Rotation, unit_axis
 from ..trace import Expression, Graph, Number, call_traced, check_numbers, tangent
 from .jets import column, hat, identities, inverse_column, inverse_jet, jet
 
@@ -226,3 +230,60 @@ def _along(h: Sequence[Number], V: Sequence[Number]) -> list[Number]:
     u, (x, y, z) = V[:3], V[3:]
     linear = [row[0] * u[0] + row[1] * u[1] + row[2] * u[2] for row in R]
     return linear + [s for a, b, c in R for s in (b * z - c * y, c * x - a * z, a * y - b * x)]
+
+
+# --- joint types ----------------------------------------------------------------------------------------------------------
+class AxisMotion(NamedTuple):
+    """A turn about an axis and a shift along it, free or driven in time."""
+
+    axis: tuple[float, float, float]
+    turn: float
+    slide: float
+    drive: Expression | None
+
+
+General = QuaternionMotion | PoseMotion | ConstraintMotion | ElasticMotion | PlaceMotion
+MotionPart = Pose | AxisMotion | General
+
+
+def parts(joint: Joint, label: str) -> Iterator[MotionPart]:
+    """The motions of a joint type from the carrier outward, as the type defines them."""
+    if isinstance(joint, Compound):
+        for name, part, where in joint.moved_joints(label):
+            yield from ([] if where.is_identity else [where])
+            yield from parts(part, f"{label}, part {name!r}")
+    elif isinstance(joint, AxisJoint):
+        drives = traced_drives(joint, label)
+        for name, axis, turn, slide in joint.steps(label):
+            yield AxisMotion(unit_axis(axis, label), turn, slide, drives.get(name))
+    elif isinstance(joint, (Ball, Free)) and joint.motion is None:
+        yield QuaternionMotion(len(joint.coordinates))
+    elif isinstance(joint, (Ball, Free, CustomJoint)):
+        (motion,) = joint.built(label)
+        assert motion.given is not None
+        yield PoseMotion(motion.given)
+    elif isinstance(joint, ConstraintJoint):
+        yield ConstraintMotion(joint, label)
+    elif isinstance(joint, Elastic):
+        yield ElasticMotion(len(joint.coordinates))
+    elif not isinstance(joint, Weld):  # a type of the user's own, known by its elementary motions only
+        yield from (_elementary(motion, label) for motion in joint.built(label))
+
+
+def with_parameters(part: MotionPart, values: Mapping[str, float]) -> MotionPart:
+    """A motion whose functions have these values of the model's parameters."""
+    if isinstance(part, AxisMotion) and part.drive is not None:
+        return part._replace(drive=part.drive.with_defaults(values))
+    return part.with_parameters(values) if isinstance(part, PoseMotion) else part
+
+
+def _elementary(motion: ElementaryMotion, label: str) -> MotionPart:
+    if motion.placement is not None:
+        return motion.placement
+    if motion.given is not None and motion.nq == motion.nv:
+        return PoseMotion(motion.given)
+    if motion.given is None and motion.nv in (3, 6):
+        return QuaternionMotion(motion.nq)
+    if motion.turn or motion.slide:
+        return AxisMotion((0.0, 0.0, 1.0), motion.turn, motion.slide, motion.drive)
+    raise MethodError(f"{label}: the matrix forms cannot compute this joint; derive its type from ConstraintJoint or CustomJoint")

@@ -2,8 +2,7 @@
 
 from .driver import run
 from .methods import INTEGRATORS, Integrator, integrators
-from .system import Buffers, System, buffers, from_python
-from .traced import from_traced
+from .system import Buffers, System, buffers, from_python, from_traced
 from .trajectory import Event, EventRecord, Statistics, Switch, Trajectory
 
 __all__ = [

@@ -14,8 +14,8 @@ from ..errors import IntegrationError, MethodError
 from ..machine import beyond_memory
 from .chatter import ChatterWatch
 from .kernels import state as s
+from .kernels.control import NEVER
 from .kernels.state import NODES
-from .kernels.stiffness import NEVER
 from .methods import Integrator, integrator
 from .request import Change, Request
 from .switching import Switching
@@ -45,6 +45,13 @@ STATUS = {
     s.NO_CONVERGENCE: "no_convergence",
     s.UNDEFINED: "event_undefined",
 }
+HANDED_OVER = {
+    "state": "x dx atol clock tally rule total peak",
+    "events": "direction action looks last pending dips gap slope rate rated back approach landing passing",
+    "output": "wanted every next",
+}
+"""Arrays of a run that are not a method's own memory."""
+
 ROWS = 4096
 """Rows the loop writes before Python collects them."""
 
@@ -125,7 +132,7 @@ class PiecewiseRun:
     """One run, from pause to pause: its arrays, and its output so far."""
 
     def __init__(self, system: System, method: Integrator, request: Request, compiled: bool, store: Cache | None) -> None:
-        self.system, self.method, self.request, self.compiled, self.store = system, method, request, compiled, store
+        self.system, self.request, self.compiled, self.store = system, request, compiled, store
         self.switching = Switching(system, request.max_step, request.resolution) if method.switches else None
         self.watch = ChatterWatch(system, request.t0, request.t1) if method.adaptive else None
         self.name = method.name
@@ -138,7 +145,7 @@ class PiecewiseRun:
         self._known_row = False
         """Whether the next row is there already, or was not asked for: the start of a piece is the end of the last."""
 
-    def _workspace(self, method: Integrator) -> tuple[Integrator, Workspace, tuple[object, ...]]:
+    def _workspace(self, method: Integrator) -> Workspace:
         system, request = self.system, self.request
         sizes = {
             "n": system.n,
@@ -150,11 +157,11 @@ class PiecewiseRun:
             "nw": len(request.times),
             "rows": max(4, min(ROWS, 2**19 // max(system.n, 1), len(request.times) or ROWS)),
         }
-        return method, *borrow(system, method, sizes, self.compiled, self.store)
+        return borrow(system, method, sizes, self.compiled, self.store)
 
-    def _use(self, method_and_workspace: tuple[Integrator, Workspace, tuple[object, ...]]) -> None:
-        self.method, self.workspace, self._key = method_and_workspace
-        self.state, self.events, self.output = self.workspace.state, self.workspace.events, self.workspace.output
+    def _use(self, workspace: Workspace) -> None:
+        self.workspace, self.method = workspace, workspace.method
+        self.state, self.events, self.output = workspace.state, workspace.events, workspace.output
 
     def _is_delivered(self) -> bool:
         """Whether rows and events of the last step are all out: those that are not need the dense output of its method. A loop
@@ -166,42 +173,17 @@ class PiecewiseRun:
         return at >= len(wanted) or (wanted[at] - clock[s.T]) * (self.request.t1 - self.request.t0) > 0.0
 
     def _hand_over(self, name: str) -> None:
-        """Another method goes on from here: everything that is not its own memory is handed over."""
+        """Another method goes on from here."""
         begun = time.perf_counter()
-        successor = self._workspace(integrator(name))
-        before, key = self.workspace, self._key
-        new = successor[1]
-        for source, target, fields in (
-            (before.state, new.state, ("x", "dx", "atol", "clock", "tally", "rule", "total", "peak")),
-            (
-                before.events,
-                new.events,
-                (
-                    "direction",
-                    "action",
-                    "looks",
-                    "last",
-                    "pending",
-                    "dips",
-                    "gap",
-                    "slope",
-                    "rate",
-                    "rated",
-                    "back",
-                    "approach",
-                    "landing",
-                    "passing",
-                ),
-            ),
-            (before.output, new.output, ("wanted", "every", "next")),
-        ):
-            for field in fields:
-                getattr(target, field)[...] = getattr(source, field)
+        before, new = self.workspace, self._workspace(integrator(name))
+        for part, fields in HANDED_OVER.items():
+            for field in fields.split():
+                getattr(getattr(new, part), field)[...] = getattr(getattr(before, part), field)
         new.events.count[0] = new.output.count[0] = 0.0  # collected at the pause
         if new.state.clock[s.STARTED] == 1.0:  # else it starts anew anyway
             new.state.clock[s.STARTED] = s.TAKEN_OVER
-        self._use(successor)
-        give_back(self.system, before, key)
+        self._use(new)
+        give_back(self.system, before)
         self.preparing += time.perf_counter() - begun
 
     def fill(self) -> None:
@@ -234,7 +216,7 @@ class PiecewiseRun:
         status, cause = outcome(partial(self._run, progress, *limits, keep))
         self._collect()
         found = self._trajectory(status, cause)
-        give_back(self.system, self.workspace, self._key)
+        give_back(self.system, self.workspace)
         return found
 
     def _run(self, progress: Progress | None, max_steps: float, max_seconds: float, keep: Keep | None) -> str:
@@ -246,7 +228,8 @@ class PiecewiseRun:
             stops = [max_steps, *(one.look_at for one in (self.switching, self.watch) if one is not None)]
             rule[s.PIECE] = max(min(rule[s.PIECE], min(stops) - tally[s.STEPS]), min(1.0, max_steps - tally[s.STEPS]))
             begun, before = time.perf_counter(), tally[s.STEPS]
-            code = self.workspace.drive()
+            self.workspace.drive()
+            code = self.workspace.drive.status
             self.system.raise_failure()
             fired = self._collect()
             if code == s.EVENT_CHANGE:
@@ -341,34 +324,17 @@ class PiecewiseRun:
 
     def _trajectory(self, status: str, cause: Exception | None) -> Trajectory:
         tally, clock = self.state.tally.tolist(), self.state.clock.tolist()
-        t, x = joined(self.rows, self.system.n)
         counts = [int(tally[k]) for k in (s.STEPS, s.REJECTED, s.EVALUATIONS, s.JACOBIANS, s.FACTORIZATIONS)]
-        steps = [tally[k] for k in (s.H_FIRST, s.H_LAST, s.H_MIN, s.H_MAX)]
-        return Trajectory(
-            t,
-            x,
-            status,
-            self._message(status, clock[s.T], int(tally[s.BAD]), cause),
-            self.name,
-            self.found_events,
-            Statistics(*counts, *steps),
-            clock[s.T],
-            self.state.x.copy(),
-            self.state.total.copy(),
-            self.state.peak.copy(),
-            cause,
-            self.switching.switches if self.switching else [],
-            self.watch.found if self.watch else None,
-            self.preparing,
-        )
-
-    def _message(self, status: str, t: float, bad: int, cause: Exception | None) -> str:
-        chatter = self.watch.found if self.watch else None
-        text = _MESSAGES[status].format(
-            name=self.method.name, t=t, bad=bad, event=event_label(self.request.events, bad), error=in_words(cause),
+        statistics = Statistics(*counts, *(tally[k] for k in (s.H_FIRST, s.H_LAST, s.H_MIN, s.H_MAX)))
+        chatter, bad = self.watch.found if self.watch else None, int(tally[s.BAD])
+        message = _MESSAGES[status].format(
+            name=self.method.name, t=clock[s.T], bad=bad, event=event_label(self.request.events, bad), error=in_words(cause),
             index=chatter.index if chatter else 0, how=chatter.words if chatter else "",
         )  # fmt: skip
-        return text + (self.switching.note if self.switching else "")
+        message, switches = (message + self.switching.note, self.switching.switches) if self.switching else (message, [])
+        final = clock[s.T], self.state.x.copy(), self.state.total.copy(), self.state.peak.copy()
+        rows, events = joined(self.rows, self.system.n), self.found_events
+        return Trajectory(*rows, status, message, self.name, events, statistics, *final, cause, switches, chatter, self.preparing)
 
 
 _MESSAGES = {

@@ -16,9 +16,9 @@ from ..reporting.progress import ProgressBar
 from .driver import next_piece
 from .kernels import lane_scheduler
 from .kernels import state as s
+from .kernels.control import NEVER
 from .kernels.lanes import Vector, dop853_lanes, dopri5_lanes
 from .kernels.state import NODES, Run
-from .kernels.stiffness import NEVER
 from .methods import integrator
 from .request import checked_times
 from .switching import ALARM

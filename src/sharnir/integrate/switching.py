@@ -1,6 +1,6 @@
 """'auto': an explicit method as long as it is the cheaper one, an implicit one where the problem is stiff, and back.
 
-The compiled loop counts steps that stability limits (kernels/stiffness.py) and pauses at an alarm. Here it is checked by the
+The compiled loop counts steps that stability limits (kernels/control.py) and pauses at an alarm. Here it is checked by the
 eigenvalues of the Jacobian, by differences, before the implicit method and the exact Jacobian are compiled. The way back is
 looked at every so many steps: where the explicit method would be stable with steps as long, it takes over. All of it follows from
 the states alone, never from a clock, so that a run repeated is the same run.
@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from .kernels import state as s
+from .kernels.control import BOUND, NEVER
 from .kernels.problem import Problem
-from .kernels.stiffness import BOUND, NEVER
 from .system import System
 from .trajectory import Switch
 

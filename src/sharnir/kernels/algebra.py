@@ -163,12 +163,6 @@ def set6(X, i, x):
         X[i, k] = x[k]
 
 
-def inc3(X, i, x):
-    X[i, 0] = X[i, 0] + x[0]
-    X[i, 1] = X[i, 1] + x[1]
-    X[i, 2] = X[i, 2] + x[2]
-
-
 def inc33(X, i, x, y):
     """Add to a row of six its linear and its angular part."""
     X[i, 0] = X[i, 0] + x[0]

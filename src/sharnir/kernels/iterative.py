@@ -11,23 +11,13 @@ from .cholesky import factor, substitute
 
 
 class InertiaMemory(NamedTuple):
-    """For systems of the size of the inertia matrix."""
+    """For systems of the size of the inertia matrix; for those of the multipliers L the same with nl in place of na."""
 
     H: Array["na", "na"]        # carried from call to call: approximate inverse, or factors of the approximate matrix
     K: Array["na", "na"]
     r: Array["na"]
     s: Array["na"]
     y: Array["na"]
-
-
-class MultiplierMemory(NamedTuple):
-    """The same for systems of the size of L."""
-
-    H: Array["nl", "nl"]
-    K: Array["nl", "nl"]
-    r: Array["nl"]
-    s: Array["nl"]
-    y: Array["nl"]
 
 
 GUARD = 1e-10                   # a denominator below this share of its terms carries no information

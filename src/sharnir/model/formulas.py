@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ModelError, known
 from ..kernels.algebra import ZERO3
-from ..trace.formula import Formulas
+from ..trace.formula import ByFormulas, Formulas
 from ..trace.table import Table
 from . import values
 from .element import Element, element, element_field
@@ -23,22 +23,6 @@ SIGNALS = ("q", "v", "parameter", "state", "position", "velocity")
 """q.joint, v.joint (with the coordinate's name behind where there are several), parameter.name, state.name, position.body.x, …"""
 ENTRIES = ("rxx", "rxy", "rxz", "ryx", "ryy", "ryz", "rzx", "rzy", "rzz")
 """Entries of a rotation, row by row."""
-
-
-class ByFormulas:
-    """A function that consists of formulas: equal to another of its class with the same text."""
-
-    formulas: Formulas
-
-    def __eq__(self, other: object) -> bool:
-        return self.formulas == other.formulas if isinstance(other, type(self)) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.formulas)
-
-    def __repr__(self) -> str:
-        where = [f"where={self.formulas.where!r}"] if self.formulas.where else []
-        return f"{type(self).__name__}({', '.join([*map(repr, self.formulas.items), *where])})"
 
 
 @element()

@@ -1,25 +1,13 @@
 """Which kernels, in which order, answer which question: every program of the package by its name."""
 
+from ..dialect.arrays import group
 from ..errors import MethodError
 from . import by_algorithm
-from .kernels import (
-    closed,
-    coupled,
-    derivatives,
-    force_report,
-    forward,
-    inverse,
-    momentum,
-    points,
-    regressor,
-    state,
-)
-from .program import Program, Sized
+from .kernels import closed, coupled, derivatives, forward, inverse, points, state
+from .program import STATE, Program, Sized
 
 PROGRAMS: dict[str, Program] = {
-    program.name: program
-    for module in (state, points, inverse, forward, momentum, regressor, coupled, by_algorithm)
-    for program in module.PROGRAMS
+    program.name: program for module in (state, points, inverse, forward, coupled, by_algorithm) for program in module.PROGRAMS
 }
 
 CLOSED: dict[str, Program] = {program.name: program for program in closed.PROGRAMS}
@@ -28,34 +16,20 @@ CLOSED: dict[str, Program] = {program.name: program for program in closed.PROGRA
 DERIVATIVES: dict[str, Program] = {program.name: program for program in derivatives.PROGRAMS}
 """Apart, because they do not handle every joint: `backends/derivatives.py` knows which."""
 
-(FORCE_REPORT,) = force_report.PROGRAMS
+FORCE_REPORT = Program("forces", state.copy_report, group(**STATE, report=(2, "ne")), group(), group(energy="ne", power="ne"))
 
-_ANY = (
-    "poses",
-    "motion",
-    "axes",
-    "rates",
-    "velocities",
-    "energy",
-    "total",
-    "drive-power",
-    "columns",
-    "pose",
-    "point-velocity",
-    "point-acceleration",
-    "regressor",
-)
-"""Programs that need only coordinates and speeds, or add up over axes themselves: the same for coupled coordinates."""
+_TREE_ONLY = ("speeds", "momentum-rates")
+"""Programs without a form for coupled coordinates, beside the iterative methods. What else has no such form of its own serves for
+both: it needs only coordinates and speeds, or adds up over axes itself."""
 
 
 def program_for(structure: Sized, name: str) -> Program:
     """The program of that name, in the form a model with coupled coordinates needs where this is one."""
     known = PROGRAMS if name in PROGRAMS else DERIVATIVES
-    if not structure.coupled or name in _ANY:
-        return known[name]
-    if f"coupled/{name}" in known:
-        return known[f"coupled/{name}"]
-    raise MethodError(f"{name!r} does not handle coupled coordinates; choose the method 'composite' or 'extended'")
+    found = known.get(f"coupled/{name}", known[name]) if structure.coupled else known[name]
+    if structure.coupled and (name in _TREE_ONLY or found.loops_only):
+        raise MethodError(f"{name!r} does not handle coupled coordinates; choose the method 'composite' or 'extended'")
+    return found
 
 
 _FROM_FORCES = ("forward", "solve", "speeds")

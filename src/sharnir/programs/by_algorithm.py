@@ -6,26 +6,24 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..dialect.arrays import Array, group
+from ..dialect.arrays import group
 from ..kernels.composite import CompositeWork
 from ..kernels.direct import DirectWork
-from ..kernels.iterative import warm_started_direct, warm_started_inverse
+from ..kernels.iterative import InertiaMemory, warm_started_direct, warm_started_inverse
 from ..kernels.joint_stage import JointValues
 from ..kernels.kane import KaneWork
-from ..kernels.kinematics import Poses
+from ..kernels.kinematics import Drift, Poses
+from ..kernels.multipliers import MultiplierWork
 from ..kernels.stepanenko import StepanenkoWork
-from .kernels import coupled, forward, inertia, iterative
-from .kernels.inputs import Forced, Position
-from .program import Program
+from .kernels import coupled, forward
+from .program import Forced, Position, Program
 
 
 class InertiaAlgorithm(NamedTuple):
     name: str
     work: type
-    system: Callable[..., Any]
-    """Writes the inertia matrix and the bias of a state."""
     matrix: Callable[..., Any]
-    """Writes the inertia matrix of a position."""
+    """Writes the inertia matrix of joints whose stage has run."""
     solve: Callable[..., Any] = forward.solve_on_tree
     needs_poses: bool = False
 
@@ -38,38 +36,45 @@ class InertiaAlgorithm(NamedTuple):
             ("forward", forward.forward_by_matrix, forward.ForwardOut),
             ("solve", forward.solve_by_matrix, forward.SolveOut),
         ):
-            function = partial(by_matrix, self.system, self.solve)
+            function = partial(by_matrix, self.matrix, self.solve)
             yield Program(f"{question}/{self.name}", function, Forced, work, outputs, dense=dense)
         for question, function, outputs in (
             ("forward", coupled.forward_folded, forward.ForwardOut),
             ("solve", coupled.solve_by_folding, forward.SolveOut),
         ):
-            entry = partial(function, self.system)
+            entry = partial(function, self.matrix)
             yield Program(f"coupled/{question}/{self.name}", entry, Forced, folded, outputs, dense=True)
         poses = {"poses": Poses} if self.needs_poses else {}
-        alone = group(v=Array["nv"], joint=JointValues, **poses, inertia=self.work)  # type: ignore[misc]
-        on_axes = group(on_axes=alone, M=Array["na", "na"])  # type: ignore[misc]
-        for prefix, function, needed in (("", inertia.matrix_alone, alone), ("coupled/", coupled.matrix_folded, on_axes)):
-            yield Program(f"{prefix}inertia/{self.name}", partial(function, self.matrix), Position, needed, inertia.MatrixOut)
+        alone = group(v="nv", joint=JointValues, **poses, inertia=self.work)
+        on_axes = group(on_axes=alone, M=("na", "na"))
+        for prefix, function, needed in (("", forward.matrix_alone, alone), ("coupled/", coupled.matrix_folded, on_axes)):
+            entry = partial(function, self.matrix)
+            yield Program(f"{prefix}inertia/{self.name}", entry, Position, needed, group(M=("nv", "nv")))
 
 
 INERTIA = (
-    InertiaAlgorithm("composite", CompositeWork, forward.composite_system, inertia.composite_matrix),
-    InertiaAlgorithm("direct", DirectWork, forward.direct_system, inertia.direct_matrix, forward.solve_dense),
-    InertiaAlgorithm("stepanenko", StepanenkoWork, forward.stepanenko_system, inertia.stepanenko_matrix),
-    InertiaAlgorithm("recursive", KaneWork, forward.recursive_system, inertia.recursive_matrix, needs_poses=True),
-    InertiaAlgorithm("kosynka", KaneWork, forward.kosynka_system, inertia.kosynka_matrix, forward.solve_dense, True),
+    InertiaAlgorithm("composite", CompositeWork, forward.composite),
+    InertiaAlgorithm("direct", DirectWork, forward.direct, forward.solve_dense),
+    InertiaAlgorithm("stepanenko", StepanenkoWork, forward.stepanenko),
+    InertiaAlgorithm("recursive", KaneWork, forward.recursive, needs_poses=True),
+    InertiaAlgorithm("kosynka", KaneWork, forward.kosynka, forward.solve_dense, needs_poses=True),
 )
 
 
 def iterations() -> Iterator[Program]:
+    """Iterative methods on the inertia matrix, and on the matrix of the multipliers."""
+    outputs = group(qdd="nv", report=2)  # iterations of this call; 1 where a fresh factorisation was needed
+    on_inertia = group(base=forward.MatrixForward, inertia=CompositeWork, right="nv", memory=InertiaMemory)
+    memory = group(**{name: ("nl",) * len(x.shape) for name, x in InertiaMemory.__annotations__.items()})
+    system = {"L": ("nl", "nl"), "right": "nl", "x": "nl", "R": ("nb1", 6), "memory": memory}
+    on_multipliers = group(joint=JointValues, drift=Drift, multiplier=MultiplierWork, **system)
     for name, warm_started in (("inverse-iterative", warm_started_inverse), ("direct-iterative", warm_started_direct)):
         for suffix, function, work in (
-            ("", iterative.forward_on_inertia, iterative.OnInertia),
-            ("-multipliers", iterative.forward_on_multipliers, iterative.OnMultipliers),
+            ("", forward.forward_on_inertia, on_inertia),
+            ("-multipliers", forward.forward_on_multipliers, on_multipliers),
         ):
             entry = partial(function, warm_started)
-            yield Program(f"forward/{name}{suffix}", entry, Forced, work, iterative.IterativeOut, loops_only=True, dense=True)
+            yield Program(f"forward/{name}{suffix}", entry, Forced, work, outputs, loops_only=True, dense=True)
 
 
 PROGRAMS = [*(program for algorithm in INERTIA for program in algorithm.programs()), *iterations()]

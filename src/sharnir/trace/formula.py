@@ -103,7 +103,23 @@ class Formulas:
         return hash((self.items, self.variables, tuple(self.where)))
 
 
-class Formula:
+class ByFormulas:
+    """A function that consists of formulas: equal to another of its class with the same text."""
+
+    formulas: Formulas
+
+    def __eq__(self, other: object) -> bool:
+        return self.formulas == other.formulas if isinstance(other, type(self)) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.formulas)
+
+    def __repr__(self) -> str:
+        where = [f"where={self.formulas.where!r}"] if self.formulas.where else []
+        return f"{type(self).__name__}({', '.join([*map(repr, self.formulas.items), *where])})"
+
+
+class Formula(ByFormulas):
     """One function by its text, e.g. `formula("a*sin(2*t)", "t", where={"a": "0.1*t"})`."""
 
     def __init__(
@@ -125,12 +141,6 @@ class Formula:
 
     def __call__(self, *values: Number) -> Number:
         return self.formulas(values)[0]
-
-    def __eq__(self, other: object) -> bool:
-        return self.formulas == other.formulas if isinstance(other, Formula) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.formulas)
 
     def __repr__(self) -> str:
         rest = "".join(f", {name!r}" for name in self.variables) + (f", where={self.where!r}" if self.where else "")

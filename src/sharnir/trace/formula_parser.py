@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
 from ..errors import ModelError, known, shortened, suggestion, unknown
-from . import functions, piecewise
+from . import functions
 from .graph import Number
 from .table import Table
 
@@ -22,10 +22,10 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., Number]]] = {
     **{name: (1, getattr(functions, name)) for name in _ONE},
     **{name: (2, getattr(functions, name)) for name in ("atan2", "power", "minimum", "maximum", "mod", "hypot")},
     "select": (3, functions.select),
-    "step": (5, piecewise.step),
-    "sawtooth": (2, piecewise.sawtooth),
-    "triangle": (2, piecewise.triangle),
-    "pulse": (3, piecewise.pulse),
+    "step": (5, functions.step),
+    "sawtooth": (2, functions.sawtooth),
+    "triangle": (2, functions.triangle),
+    "pulse": (3, functions.pulse),
 }
 """Name: the number of arguments, and the function."""
 

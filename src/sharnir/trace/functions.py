@@ -146,38 +146,52 @@ def sign(x: Number) -> Number:
         return select(x > 0.0, 1.0, select(x < 0.0, -1.0, select(x <= 0.0, 0.0, nan)))
 
 
+# --- functions made of pieces: a smooth step, and functions that repeat ---------------------------------------------------------
+def step(x: Number, x0: Number, h0: Number, x1: Number, h1: Number) -> Number:
+    """h0 up to x0, h1 from x1 on, between them the cubic that meets both without a kink (STEP of ADAMS)."""
+    if isinstance(x0, (int, float)) and isinstance(x1, (int, float)) and not x0 < x1:
+        raise TraceError(f"step(x, x0, h0, x1, h1): x0 must be less than x1, got x0 = {brief(x0)}, x1 = {brief(x1)}")
+    with numbers_expected("step", (x, x0, h0, x1, h1)):
+        s = minimum(maximum((x - x0) / (x1 - x0), 0.0), 1.0)
+        return h0 + (h1 - h0) * (s * s * (3.0 - 2.0 * s))
+
+
+def sawtooth(x: Number, period: Number) -> Number:
+    """Rises from 0 to 1 in every period, and falls back at its end."""
+    with numbers_expected("sawtooth", (x, period)):
+        return mod(x, _positive(period, "sawtooth")) / period
+
+
+def triangle(x: Number, period: Number) -> Number:
+    """Rises from 0 to 1 in the first half of every period, and back to 0 in the second."""
+    with numbers_expected("triangle", (x, period)):
+        return 1.0 - operator.abs(1.0 - 2.0 * mod(x, _positive(period, "triangle")) / period)
+
+
+def pulse(x: Number, period: Number, share: Number) -> Number:
+    """1 for the first share of every period (0.5: half of it), 0 for the rest."""
+    with numbers_expected("pulse", (x, period, share)):
+        return select(mod(x, _positive(period, "pulse")) < share * period, 1.0, 0.0)
+
+
+def _positive(period: Number, what: str) -> Number:
+    if isinstance(period, (int, float)) and not period > 0.0:
+        raise TraceError(f"{what}: the period must be positive, got {brief(period)}")
+    return period
+
+
+# --- functions of NumPy, when one of their arguments is a symbol ----------------------------------------------------------------
 _OF_ONE_NAME = (sin, cos, sqrt, exp, log, sinh, cosh, tanh, tan, hypot, sign, floor, minimum, maximum)
 _UFUNCS: dict[str, Callable[..., Any]] = {
     **{function.__name__: function for function in _OF_ONE_NAME},
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "divide": operator.truediv,
-    "true_divide": operator.truediv,
-    "negative": operator.neg,
-    "power": operator.pow,
-    "absolute": abs,
-    "fabs": abs,
-    "square": lambda x: x * x,
-    "remainder": mod,
-    "mod": mod,
-    "floor_divide": operator.floordiv,
-    "less": operator.lt,
-    "less_equal": operator.le,
-    "greater": operator.gt,
-    "greater_equal": operator.ge,
-    "arcsin": asin,
-    "arccos": acos,
-    "arctan": atan,
-    "arctan2": atan2,
-    "positive": operator.pos,
-    "deg2rad": lambda x: x * (pi / 180.0),
-    "radians": lambda x: x * (pi / 180.0),
-    "rad2deg": lambda x: x * (180.0 / pi),
-    "degrees": lambda x: x * (180.0 / pi),
-    "reciprocal": lambda x: 1.0 / x,
-    "conjugate": operator.pos,
-}
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
+    "true_divide": operator.truediv, "negative": operator.neg, "power": operator.pow, "absolute": abs, "fabs": abs,
+    "square": lambda x: x * x, "remainder": mod, "mod": mod, "floor_divide": operator.floordiv,
+    "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
+    "arcsin": asin, "arccos": acos, "arctan": atan, "arctan2": atan2, "positive": operator.pos, "conjugate": operator.pos,
+    "deg2rad": lambda x: x * (pi / 180.0), "radians": lambda x: x * (pi / 180.0),
+    "rad2deg": lambda x: x * (180.0 / pi), "degrees": lambda x: x * (180.0 / pi), "reciprocal": lambda x: 1.0 / x,
+}  # fmt: skip
 _REFUSED = ("rint", "log1p", "expm1", "log2", "log10", "exp2", "cbrt", "arcsinh", "arccosh", "arctanh", "fmod", "ceil", "trunc")
 _INSTEAD = {
     "fmod": "sharnir.mod(x, y)",

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -44,44 +45,26 @@ class Constants:
 
 
 class Lookup:
-    """An operation of one argument without a slope."""
+    """An operation of one argument without a slope. Two are one operation if their fields are equal."""
 
     name: str
+    constants: Constants
     arity = 1
     commutative = False
     tangent = None
-
-    def __init__(self, constants: Constants) -> None:
-        self.constants = constants
-
-    def value(self, x: float) -> float:
-        raise NotImplementedError
-
-    def _key(self) -> tuple[object, ...]:
-        return (self.name, self.constants)
-
-    def __eq__(self, other: object) -> bool:
-        return self._key() == other._key() if isinstance(other, Lookup) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._key())
 
     def __repr__(self) -> str:
         return f"<{self.name} in {len(self.constants.rows)} rows>"
 
 
+@dataclass(frozen=True, repr=False)
 class Locate(Lookup):
-    """How many of some ascending numbers are not above x: the index of the cell that x is in, as a number. `ends`: what is to be
-    said where x is in the first or the last cell, outside of the range of a table that must not be left."""
+    """How many of some ascending numbers are not above x: the index of the cell that x is in, as a number."""
 
+    constants: Constants
+    ends: str
+    """The words where x is in the first or the last cell, outside of the range of a table that must not be left; else empty."""
     name = "locate"
-
-    def __init__(self, constants: Constants, ends: str) -> None:
-        super().__init__(constants)
-        self.ends = ends
-
-    def _key(self) -> tuple[object, ...]:
-        return (self.name, self.constants, self.ends)
 
     def value(self, x: float) -> float:
         breaks = self.constants.flat
@@ -91,17 +74,13 @@ class Locate(Lookup):
         return float(found)
 
 
+@dataclass(frozen=True, repr=False)
 class CellNumber(Lookup):
     """The number in a column of row k."""
 
+    constants: Constants
+    column: int
     name = "entry"
-
-    def __init__(self, constants: Constants, column: int) -> None:
-        super().__init__(constants)
-        self.column = column
-
-    def _key(self) -> tuple[object, ...]:
-        return (self.name, self.constants, self.column)
 
     def value(self, k: float) -> float:
         return self.constants.flat[int(k) * self.constants.width + self.column]

@@ -111,6 +111,14 @@ def _tangent_of_hypot(f: Any, y: Any, x: Any, d: Any) -> Any:
     return f.select(y > 0.0, (x[0] * d[0] + x[1] * d[1]) / y, 0.0)
 
 
+def _tangent_of_power(f: Any, y: Any, x: Any, d: Any) -> Any:
+    """d(a^b): the log(a) term only where the exponent varies, so that a negative base is allowed."""
+    total = d[0] * x[1] * f.pow(x[0], x[1] - 1.0)
+    if isinstance(d[1], float) and d[1] == 0.0:
+        return total
+    return total + d[1] * f.log(x[0]) * y
+
+
 _TABLE = [
     Operation("add", 2, lambda a, b: a + b, lambda f, y, x, d: d[0] + d[1], commutative=True),
     Operation("sub", 2, lambda a, b: a - b, lambda f, y, x, d: d[0] - d[1]),
@@ -127,14 +135,14 @@ _TABLE = [
     Operation("atan2", 2, math.atan2, lambda f, y, x, d: (x[1] * d[0] - x[0] * d[1]) / (x[0] * x[0] + x[1] * x[1])),
     Operation("exp", 1, _guard(math.exp), lambda f, y, x, d: d[0] * y),
     Operation("log", 1, _guard(_log), lambda f, y, x, d: d[0] / x[0]),
-    Operation("pow", 2, _guard(_pow), lambda f, y, x, d: _tangent_of_power(f, y, x, d)),
+    Operation("pow", 2, _guard(_pow), _tangent_of_power),
     Operation("sinh", 1, _guard(_sinh), lambda f, y, x, d: d[0] * f.cosh(x[0])),
     Operation("cosh", 1, _guard(math.cosh), lambda f, y, x, d: d[0] * f.sinh(x[0])),
     Operation("tanh", 1, math.tanh, lambda f, y, x, d: d[0] * (1.0 - y * y)),
     Operation("abs", 1, abs, lambda f, y, x, d: f.select(x[0] < 0.0, -d[0], d[0])),
-    Operation("hypot", 2, math.hypot, lambda f, y, x, d: _tangent_of_hypot(f, y, x, d)),
+    Operation("hypot", 2, math.hypot, _tangent_of_hypot),
     Operation("floor", 1, _floor, None),
-    Operation("mod", 2, _mod, lambda f, y, x, d: _tangent_of_mod(f, y, x, d)),
+    Operation("mod", 2, _mod, _tangent_of_mod),
     Operation("less", 2, lambda a, b: float(a < b), None),
     Operation("less_equal", 2, lambda a, b: float(a <= b), None),
     Operation("select", 3, _select, lambda f, y, x, d: f.select(x[0], d[1], d[2])),
@@ -146,11 +154,3 @@ OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in _
 def operation(name: Any) -> Any:
     """The operation that the first word of a node stands for: one by its name, or a lookup itself."""
     return OPERATIONS[name] if isinstance(name, str) else name
-
-
-def _tangent_of_power(f: Any, y: Any, x: Any, d: Any) -> Any:
-    """d(a^b): the log(a) term only where the exponent varies, so that a negative base is allowed."""
-    total = d[0] * x[1] * f.pow(x[0], x[1] - 1.0)
-    if isinstance(d[1], float) and d[1] == 0.0:
-        return total
-    return total + d[1] * f.log(x[0]) * y

@@ -1,1 +1,1 @@
-"""Every function of the step loop, in the dialect: interpreted as it stands, or compiled (../compiled.py)."""
+"""Every function of the step loop, in the dialect: interpreted as it stands, or compiled (../workspace.py)."""

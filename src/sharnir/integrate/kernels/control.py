@@ -1,11 +1,20 @@
-"""How large a step: the first one, and the weights against which errors are measured.  Hairer, Norsett, Wanner I, II.4"""
+"""How large a step: the first one, the weights against which errors are measured, and whether stability limits it.
+
+Hairer, Norsett, Wanner I, II.4.  Steps of an explicit method that its stability limits, not its accuracy, are counted. The last
+stage and the new state belong to the same time and are near each other; how much faster than they themselves their derivatives
+differ is an estimate of the largest eigenvalue that matters:  h |λ| ≈ h |f(y) - f(Y)| / |y - Y|.  Hairer, Wanner II, IV.2, and
+their code DOP853.
+"""
 
 from ...dialect.ops import select, sqrt
 from .problem import derive, evaluate
-from .state import MAX_STEP, NUMBERS, RTOL, SINCE, T_END, H, T, all_finite, forward_sign
+from .state import CALM, MAX_STEP, NUMBERS, RTOL, SINCE, STIFF, T_END, T_OLD, H, T, all_finite, forward_sign
 
 WINDOW = 400  # steps over which the pace of a run is taken
 SLOW = 1e5  # steps that it would still need at that pace, to be suspected of chatter (chatter.py)
+NEVER = 1e300  # rule[ALARM] of a run that nobody watches
+BOUND = 6.1  # h |λ| where dop853 becomes unstable
+RELIEF = 6.0  # steps within the bound, one after the other, after which those beyond it are forgotten
 
 
 def begin(problem, run):
@@ -55,3 +64,29 @@ def estimated_step(problem, run, order):
 def weight_of(run, i, x):
     """Error weight of component i between the old state and x."""
     return run.atol[i] + run.rule[RTOL] * max(abs(run.x_old[i]), abs(x))
+
+
+def count_stiff_steps(run, s, stages):
+    """tally[STIFF] after an accepted step."""
+    h = run.clock[T] - run.clock[T_OLD]
+    run.tally[STIFF], run.tally[CALM] = stiff_and_calm(run, s.A, s.B, s.K, run.x, stages, h)
+
+
+def stiff_and_calm(run, A, B, K, x, stages, h):
+    """The counts after a step of h to x.  Weighted as errors are: numbers that no tolerance watches do not count."""
+    apart, turned = 0.0, 0.0
+    last = stages - 1
+    before = A[last]
+    for i in range(x.shape[0]):
+        d = B[last] * K[last, i]
+        for j in range(last):
+            d += (B[j] - before[j]) * K[j, i]
+        w = weight_of(run, i, x[i])
+        d = h * d / w
+        f = h * (K[stages, i] - K[last, i]) / w
+        apart += d * d
+        turned += f * f
+    beyond = sqrt(turned) > BOUND * sqrt(apart)
+    calm = select(beyond, 0.0, run.tally[CALM] + 1.0)
+    stiff = select(beyond, run.tally[STIFF] + 1.0, select(calm >= RELIEF, 0.0, run.tally[STIFF]))
+    return stiff, calm

@@ -4,10 +4,10 @@ Coefficients: Hairer, Norsett, Wanner I, II.5 (Dormand, Prince 1989) and II.6, a
 """
 
 from .advance import advance
+from .control import NEVER, count_stiff_steps
 from .dense import nested_polynomial
 from .runge_kutta import explicit_rows, explicit_start, explicit_step
 from .state import ALARM, GOING
-from .stiffness import NEVER, count_stiff_steps
 
 DOP853_SIZES = {"ns": 16, "nd": 4}
 # fmt: off

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ...dialect.arrays import Array, IntegerArray
 from ...dialect.ops import select
-from .control import SLOW, WINDOW, estimated_step
+from .control import SLOW, WINDOW, estimated_step, stiff_and_calm
 from .dense import nested_polynomial
 from .dop853 import DOP853_A, DOP853_B, DOP853_C, DOP853_CONTROL, DOP853_D, DOP853_E
 from .dopri5 import DOPRI5_A, DOPRI5_B, DOPRI5_C, DOPRI5_CONTROL, DOPRI5_D, DOPRI5_E
@@ -35,7 +35,6 @@ from .state import (
     reach,
     smallest_step,
 )
-from .stiffness import stiff_and_calm
 
 START, STEP, PREPARE, BETWEEN = range(4)  # tasks
 # mark: what a lane has beside its run

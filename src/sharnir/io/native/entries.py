@@ -18,8 +18,7 @@ from ...model.topology import NUMBERINGS
 from ...model.values import HERE
 from ...model.visual import Visual
 from ...trace.formula import Formula
-from ...trace.spline import KINDS
-from ...trace.table import OUTSIDE, Table
+from ...trace.table import KINDS, OUTSIDE, Table
 from .file_kinds import FlexibleValue, Grid, PlaceValue, Record, Tagged, Version
 from .flexible_entries import FLEXIBLE, ModalArchive
 

@@ -5,25 +5,14 @@ Rows are given on the bodies: K v̇ + gamma = 0 with v̇ the true accelerations 
 
 from typing import NamedTuple
 
-from ...dialect.arrays import Array
+from ...dialect.arrays import Array, group
 from ...kernels.algebra import get9, mv
 from ...kernels.joint_stage import JointValues, joint_stage
 from ...kernels.kinematics import Drift, Poses, drift, no_drift, poses, true_accelerations, zeros
 from ...kernels.separate import SeparateWork, separate_reactions
 from ...kernels.shared_unknowns import SharedWork, shared_bodies, shared_reactions
-from ..program import Program
-
-
-class Constrained(NamedTuple):
-    drive: Array["nd", 3]
-    given: Array["ng"]
-    q: Array["nq"]
-    v: Array["nv"]
-    tau: Array["nv"]
-    wrench: Array["nb1", 6]
-    K: Array["nsk"]
-    gamma: Array["nsm"]
-    share: Array[1]  # e
+from ..program import Constrained, Gaps, Program
+from .coupled import to_speeds
 
 
 class ForwardOut(NamedTuple):
@@ -63,11 +52,6 @@ def without_gravity(tree, K, gamma, p, out):
             out[y] = out[y] + K[k + 6 * r] * x[0] + K[k + 6 * r + 1] * x[1] + K[k + 6 * r + 2] * x[2]
 
 
-def to_speeds(tree, axes, x):
-    for a in range(axes.shape[0]):
-        x[tree.speed[a]] = axes[a]
-
-
 def closed_forward(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     drift(tree, w.joint, x.wrench, w.drift)
@@ -88,29 +72,6 @@ def closed_solve(tree, joints, x, w, y):
     true_accelerations(tree, w.poses, w.separate.acc, y.vdot)
 
 
-class Gaps(NamedTuple):
-    drive: Array["nd", 3]
-    given: Array["ng"]
-    q: Array["nq"]
-    K: Array["nsk"]
-    gap: Array["nsm"]
-    share: Array[1]
-
-
-class CorrectionOut(NamedTuple):
-    delta: Array["nv"]
-
-
-class CorrectionWork(NamedTuple):
-    v: Array["nv"]
-    joint: JointValues
-    separate: SeparateWork
-    shared: SharedWork
-    drift: Drift
-    qdd: Array["na"]
-    lam: Array["nsm"]
-
-
 def closed_correction(tree, joints, x, w, y):
     """The small motion, least in the metric of the masses, that closes gaps: accelerations from rest, without forces.   (L8)"""
     zeros(w.v)
@@ -123,5 +84,9 @@ def closed_correction(tree, joints, x, w, y):
 PROGRAMS = [
     Program("closed/forward/separate", closed_forward, Constrained, Work, ForwardOut),
     Program("closed/solve/separate", closed_solve, Constrained, Work, SolveOut),
-    Program("closed/correction", closed_correction, Gaps, CorrectionWork, CorrectionOut),
-]
+    Program(
+        "closed/correction", closed_correction, Gaps,
+        group(v="nv", joint=JointValues, separate=SeparateWork, shared=SharedWork, drift=Drift, qdd="na", lam="nsm"),
+        group(delta="nv"),
+    ),
+]  # fmt: skip

@@ -5,7 +5,7 @@ Folding fills in the zeros that elimination along the tree relies on, so the ine
 
 from typing import NamedTuple
 
-from ...dialect.arrays import Array
+from ...dialect.arrays import Array, group
 from ...kernels.cholesky import factor, substitute
 from ...kernels.fold import fold, fold_matrix, spread
 from ...kernels.inverse import inverse_dynamics
@@ -14,9 +14,8 @@ from ...kernels.kinematics import Drift, Poses, drift, poses, true_accelerations
 from ...kernels.momentum import carried_momenta, rotor_momenta
 from ...kernels.separate import SeparateWork, separate_reactions
 from ...kernels.shared_unknowns import SharedWork, shared_bodies, shared_reactions
-from ..program import Program
-from .forward import ForwardOut, SolveOut
-from .inputs import Bias, Forced, Moved, State
+from ..program import Bias, Forced, Moved, Program, State
+from .forward import ForwardOut, SolveOut, at_rest, matrix_system
 from .inverse import BiasOut, InverseOut, ReactionsOut, take_off
 from .state import MomentaOut
 
@@ -47,13 +46,13 @@ def finish_folded(tree, base, w, y):
     true_accelerations(tree, base.poses, base.acc, y.vdot)
 
 
-def forward_folded(system, tree, joints, x, w, y):
-    system(tree, joints, x, w.on_axes)
+def forward_folded(matrix, tree, joints, x, w, y):
+    matrix_system(matrix, tree, joints, x, w.on_axes)
     solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
 
 
-def solve_by_folding(system, tree, joints, x, w, y):
-    forward_folded(system, tree, joints, x, w, y)
+def solve_by_folding(matrix, tree, joints, x, w, y):
+    forward_folded(matrix, tree, joints, x, w, y)
     finish_folded(tree, w.on_axes.base, w.folded, y)
 
 
@@ -69,12 +68,16 @@ class Separate(NamedTuple):
     lam: Array["nsm"]
 
 
+def to_speeds(tree, axes, x):
+    for a in range(axes.shape[0]):
+        x[tree.speed[a]] = axes[a]
+
+
 def separate_forward(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     drift(tree, w.joint, x.wrench, w.drift)
     shared_bodies(tree, w.joint, w.drift, x.tau, w.K, w.gamma, 0.0, w.separate, w.shared, w.qdd, w.lam)
-    for a in range(w.qdd.shape[0]):
-        y.qdd[tree.speed[a]] = w.qdd[a]
+    to_speeds(tree, w.qdd, y.qdd)
 
 
 def separate_solve(tree, joints, x, w, y):
@@ -122,17 +125,8 @@ def coupled_bias(tree, joints, x, w, y):
 
 
 def matrix_folded(matrix, tree, joints, x, w, y):
-    matrix(tree, joints, x, w.on_axes, w.M)
+    at_rest(matrix, tree, joints, x, w.on_axes, w.M)
     fold_matrix(tree, w.M, y.M)
-
-
-class Motion(NamedTuple):
-    v: Array["nv"]
-    joint: JointValues
-    velocity: Array["nb1", 6]
-    momentum: Array["nb1", 6]
-    qd: Array["na"]
-    p: Array["na"]
 
 
 def coupled_momenta(tree, joints, x, w, y):
@@ -150,5 +144,8 @@ PROGRAMS = [
     Program("coupled/inverse", coupled_inverse, Moved, Inverse, InverseOut),
     Program("coupled/kinetostatics", coupled_kinetostatics, Moved, Inverse, ReactionsOut),
     Program("coupled/bias", coupled_bias, Bias, Inverse, BiasOut),
-    Program("coupled/momenta", coupled_momenta, State, Motion, MomentaOut),
-]
+    Program(
+        "coupled/momenta", coupled_momenta, State,
+        group(v="nv", joint=JointValues, velocity=("nb1", 6), momentum=("nb1", 6), qd="na", p="na"), MomentaOut,
+    ),
+]  # fmt: skip

@@ -5,7 +5,7 @@ Not for joints given by the user's own functions of q, and not for joints of whi
 
 from typing import NamedTuple
 
-from ...dialect.arrays import Array
+from ...dialect.arrays import Array, group
 from ...kernels.cholesky import factor, substitute, tree_factor, tree_substitute
 from ...kernels.cholesky_columns import solve_columns, tree_solve_columns
 from ...kernels.fold import fold, fold_matrix
@@ -29,8 +29,7 @@ from ...kernels.world_motion import (
     bodies_in_world,
     forces_in_world,
 )
-from ..program import Program
-from .inputs import Forced, Moved, State
+from ..program import Forced, Moved, Program, State
 from .inverse import take_off
 
 
@@ -55,15 +54,6 @@ class ForwardOut(NamedTuple):
     dq: Array["nv", "nv"]
     dv: Array["nv", "nv"]
     dtau: Array["nv", "nv"]
-
-
-class Columns(NamedTuple):
-    r: Array["nb1", 3]
-    G: Array["nb1", 9]
-    velocity: Array["nb1", 6]
-    point: Array["nb1", 3]
-    s: Array["na", 6]
-    ds: Array["na", 6]
 
 
 def motion_in_world(tree, joints, x, w):
@@ -184,5 +174,8 @@ PROGRAMS = [
     Program("derivatives/forward", run_forward, Forced, ForwardWork, ForwardOut),
     Program("coupled/derivatives/inverse", coupled_inverse, Moved, CoupledWork, InverseOut),
     Program("coupled/derivatives/forward", coupled_forward, Forced, CoupledWork, ForwardOut),
-    Program("columns", run_columns, State, World, Columns),
-]
+    Program(
+        "columns", run_columns, State, World,
+        group(r=("nb1", 3), G=("nb1", 9), velocity=("nb1", 6), point=("nb1", 3), s=("na", 6), ds=("na", 6)),
+    ),
+]  # fmt: skip

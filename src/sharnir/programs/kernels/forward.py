@@ -1,4 +1,5 @@
-"""Forward dynamics by every method: accelerations, and a second program with reactions and accelerations of bodies."""
+"""Forward dynamics by every method: accelerations, and a second program with reactions and accelerations of bodies; the inertia
+matrix by every algorithm."""
 
 from typing import NamedTuple
 
@@ -10,11 +11,12 @@ from ...kernels.inverse import inverse_dynamics
 from ...kernels.joint_stage import JointValues, joint_stage
 from ...kernels.kane import inertia_matrix_kosynka, inertia_matrix_recursive
 from ...kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, zeros
-from ...kernels.multipliers import MultiplierWork, lagrange_first_kind
+from ...kernels.multipliers import MultiplierWork, lagrange_first_kind, motion_from_multipliers, multiplier_system
 from ...kernels.separate import SeparateWork, separate_bodies, separate_reactions
 from ...kernels.stepanenko import inertia_matrix_stepanenko
-from ..program import Program
-from .inputs import Forced
+from ..program import Forced, Program
+
+TOLERANCE = 1e-13  # of the residual of iterative methods, relative to the right-hand side
 
 
 class ForwardOut(NamedTuple):
@@ -72,6 +74,41 @@ def solve_lagrange1(tree, joints, x, w, y):
             y.R[i, c] = w.R[i, c]
 
 
+# --- the inertia matrix by every algorithm, of the joints (and poses) in w; the third argument is its own work -----------
+def composite(tree, w, c, M):
+    composite_bodies(tree, w.joint, c)
+    inertia_matrix_composite(tree, w.joint, c, M)
+
+
+def direct(tree, w, d, M):
+    inertia_matrix_direct(tree, w.joint, d, M)
+
+
+def stepanenko(tree, w, s, M):
+    inertia_matrix_stepanenko(tree, w.joint, s, M)
+
+
+def recursive(tree, w, k, M):
+    poses(tree, w.joint, w.poses)
+    inertia_matrix_recursive(tree, w.joint, w.poses, k, M)
+
+
+def kosynka(tree, w, k, M):
+    poses(tree, w.joint, w.poses)
+    inertia_matrix_kosynka(tree, w.joint, w.poses, k, M)
+
+
+def at_rest(matrix, tree, joints, x, w, M):
+    """The inertia matrix of a position."""
+    zeros(w.v)
+    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
+    matrix(tree, w, w.inertia, M)
+
+
+def matrix_alone(matrix, tree, joints, x, w, y):
+    at_rest(matrix, tree, joints, x, w, y.M)
+
+
 # --- Lagrange, second kind: an inertia matrix, a right-hand side, a factorisation ----------------------------------------
 class MatrixForward(NamedTuple):
     joint: JointValues
@@ -110,37 +147,15 @@ def solve_dense(tree, x, w, qdd):
     substitute(w.M, qdd, qdd.shape[0])
 
 
-def composite_system(tree, joints, x, w):
+def matrix_system(matrix, tree, joints, x, w):
+    """The inertia matrix, by one of the functions above, and the bias."""
     state_stage(tree, joints, x, w.base)
-    composite_bodies(tree, w.base.joint, w.inertia)
-    inertia_matrix_composite(tree, w.base.joint, w.inertia, w.base.M)
+    matrix(tree, w.base, w.inertia, w.base.M)
 
 
-def direct_system(tree, joints, x, w):
-    state_stage(tree, joints, x, w.base)
-    inertia_matrix_direct(tree, w.base.joint, w.inertia, w.base.M)
-
-
-def stepanenko_system(tree, joints, x, w):
-    state_stage(tree, joints, x, w.base)
-    inertia_matrix_stepanenko(tree, w.base.joint, w.inertia, w.base.M)
-
-
-def recursive_system(tree, joints, x, w):
-    state_stage(tree, joints, x, w.base)
-    poses(tree, w.base.joint, w.base.poses)
-    inertia_matrix_recursive(tree, w.base.joint, w.base.poses, w.inertia, w.base.M)
-
-
-def kosynka_system(tree, joints, x, w):
-    state_stage(tree, joints, x, w.base)
-    poses(tree, w.base.joint, w.base.poses)
-    inertia_matrix_kosynka(tree, w.base.joint, w.base.poses, w.inertia, w.base.M)
-
-
-def forward_by_matrix(system, solve, tree, joints, x, w, y):
-    """Accelerations from the inertia matrix and the bias of `system`, by one of the two solutions above."""
-    system(tree, joints, x, w)
+def forward_by_matrix(matrix, solve, tree, joints, x, w, y):
+    """Accelerations from the inertia matrix and the bias, by one of the two solutions above."""
+    matrix_system(matrix, tree, joints, x, w)
     solve(tree, x, w.base, y.qdd)
 
 
@@ -151,9 +166,24 @@ def finish(tree, w, y):
     true_accelerations(tree, w.poses, w.acc, y.vdot)
 
 
-def solve_by_matrix(system, solve, tree, joints, x, w, y):
-    forward_by_matrix(system, solve, tree, joints, x, w, y)
+def solve_by_matrix(matrix, solve, tree, joints, x, w, y):
+    forward_by_matrix(matrix, solve, tree, joints, x, w, y)
     finish(tree, w.base, y)
+
+
+# --- iterative methods: a matrix is carried from one call to the next in the work arrays -----------------------------------
+def forward_on_inertia(warm_started, tree, joints, x, w, y):
+    matrix_system(composite, tree, joints, x, w)
+    right_hand_side(x, w.base, w.right)
+    warm_started(w.base.M, w.right, w.memory, y.qdd, TOLERANCE, y.report)
+
+
+def forward_on_multipliers(warm_started, tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    drift(tree, w.joint, x.wrench, w.drift)
+    multiplier_system(tree, w.joint, w.drift, x.tau, w.multiplier, w.L, w.right)
+    warm_started(w.L, w.right, w.memory, w.x, TOLERANCE, y.report)
+    motion_from_multipliers(tree, w.joint, w.drift, w.multiplier, w.x, y.qdd, w.R)
 
 
 PROGRAMS = [

@@ -2,13 +2,12 @@
 
 from typing import NamedTuple
 
-from ...dialect.arrays import Array
+from ...dialect.arrays import Array, group
 from ...kernels.fold import fold_columns, spread
 from ...kernels.joint_stage import JointValues, joint_stage
 from ...kernels.kinematics import Poses, accelerations, poses, velocities, zeros
 from ...kernels.points import last_on, point_acceleration, point_jacobian, point_place, point_velocity
-from ..program import Program
-from .inputs import Point, PointAccelerated, PointMoved
+from ..program import Point, PointAccelerated, PointMoved, Program
 
 
 class Work(NamedTuple):
@@ -66,22 +65,12 @@ def coupled_jacobian(tree, joints, x, w, y):
     fold_columns(tree, w.J, y.J)
 
 
-class PointVelocityOut(NamedTuple):
-    velocity: Array[6]
-    G: Array[9]
-
-
 def run_velocity(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     placed(tree, x.path, w, y.G)
     velocities(tree, w.joint, w.velocity)
     last_on(x.path, w.velocity, w.own)
     point_velocity(w.own, y.G, x.point, y.velocity)
-
-
-class PointAccelerationOut(NamedTuple):
-    acceleration: Array[6]
-    G: Array[9]
 
 
 def run_acceleration(tree, joints, x, w, y):
@@ -99,6 +88,6 @@ PROGRAMS = [
     Program("pose", run_pose, Point, Work, PoseOut),
     Program("jacobian", run_jacobian, Point, Work, JacobianOut),
     Program("coupled/jacobian", coupled_jacobian, Point, Work, JacobianOut),
-    Program("point-velocity", run_velocity, PointMoved, Work, PointVelocityOut),
-    Program("point-acceleration", run_acceleration, PointAccelerated, Work, PointAccelerationOut),
+    Program("point-velocity", run_velocity, PointMoved, Work, group(velocity=6, G=9)),
+    Program("point-acceleration", run_acceleration, PointAccelerated, Work, group(acceleration=6, G=9)),
 ]

@@ -1,15 +1,15 @@
-"""Questions about a position or a state: poses, velocities, rates, energy, momenta."""
+"""Questions about a position or a state: poses, velocities, rates, energy, momenta; the form in momenta."""
 
 from typing import NamedTuple
 
-from ...dialect.arrays import Array
+from ...dialect.arrays import Array, group
 from ...kernels.energy import energy, rotor_energy, total_momentum
 from ...kernels.flexible import elastic_energy, elastic_momentum
 from ...kernels.joint_stage import JointValues, joint_stage
 from ...kernels.kinematics import Poses, accelerations, poses, velocities, zeros
-from ...kernels.momentum import carried_momenta, rotor_momenta
-from ..program import Program
-from .inputs import Position, Reactions, State
+from ...kernels.momentum import carried_momenta, momentum_rates, rotor_momenta
+from ...kernels.separate import SeparateWork, separate_bodies
+from ..program import POSITION, Forced, Position, Program, State
 
 
 class Work(NamedTuple):
@@ -20,21 +20,10 @@ class Work(NamedTuple):
     momentum: Array["nb1", 6]
 
 
-class PosesOut(NamedTuple):
-    r: Array["nb1", 3]
-    G: Array["nb1", 9]
-
-
 def run_poses(tree, joints, x, w, y):
     zeros(w.v)
     joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
     poses(tree, w.joint, y)
-
-
-class MotionOut(NamedTuple):
-    r: Array["nb1", 3]
-    G: Array["nb1", 9]
-    velocity: Array["nb1", 6]
 
 
 def run_motion(tree, joints, x, w, y):
@@ -42,12 +31,6 @@ def run_motion(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     poses(tree, w.joint, y)
     velocities(tree, w.joint, y.velocity)
-
-
-class AxesWork(NamedTuple):
-    joint: JointValues
-    qdd: Array["na"]
-    omega: Array["nb1", 3]
 
 
 class AxesOut(NamedTuple):
@@ -70,27 +53,15 @@ def run_axes(tree, joints, x, w, y):
             y.A[a, c] = w.joint.A[a, c]
 
 
-class RatesOut(NamedTuple):
-    rate: Array["nq"]
-
-
 def run_rates(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     for a in range(x.q.shape[0]):
         y.rate[a] = w.joint.rate[a]
 
 
-class VelocitiesOut(NamedTuple):
-    velocity: Array["nb1", 6]
-
-
 def run_velocities(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     velocities(tree, w.joint, y.velocity)
-
-
-class EnergyOut(NamedTuple):
-    energy: Array[2]
 
 
 def run_energy(tree, joints, x, w, y):
@@ -102,21 +73,12 @@ def run_energy(tree, joints, x, w, y):
     elastic_energy(tree, w.joint, w.velocity, x.v, y.energy)
 
 
-class TotalOut(NamedTuple):
-    momentum: Array[1, 6]
-    centre: Array[1, 3]
-
-
 def run_total(tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     poses(tree, w.joint, w.poses)
     velocities(tree, w.joint, w.velocity)
     total_momentum(tree, w.joint, w.velocity, w.poses, y.momentum, y.centre)
     elastic_momentum(tree, w.joint, w.poses, x.v, y.momentum)
-
-
-class PowerOut(NamedTuple):
-    power: Array[1]
 
 
 def run_drive_power(tree, joints, x, w, y):
@@ -140,14 +102,50 @@ def run_momenta(tree, joints, x, w, y):
     rotor_momenta(tree, x.v, y.p)
 
 
+def run_speeds(tree, joints, x, w, y):
+    """One sweep of separate bodies on the velocity level: v^r at rest for w*, no forces, p for tau."""
+    zeros(w.v)
+    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
+    for i in range(tree.carrier.shape[0]):
+        for c in range(6):
+            w.F[i, c] = 0.0
+    for c in range(6):
+        w.base[0, c] = w.joint.vr[0, c]
+    separate_bodies(tree, w.joint, w.joint.vr, w.F, w.base, x.p, w.separate, y.v)
+
+
+def run_momentum_rates(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    poses(tree, w.joint, w.poses)
+    velocities(tree, w.joint, w.velocity)
+    carried_momenta(tree, w.joint, w.velocity, x.v, w.momentum, w.p)
+    momentum_rates(tree, w.joint, w.poses, w.velocity, w.momentum, x.wrench, x.tau, w.F, y.dp)
+
+
+def copy_report(tree, joints, x, w, y):
+    """Energy and power of the forces of a model, computed beforehand. Not for loops: see `grouped_forces.py`."""
+    for k in range(y.energy.shape[0]):
+        y.energy[k] = x.report[0, k]
+        y.power[k] = x.report[1, k]
+
+
 PROGRAMS = [
-    Program("poses", run_poses, Position, Work, PosesOut),
-    Program("motion", run_motion, State, Work, MotionOut),
-    Program("axes", run_axes, State, AxesWork, AxesOut),
-    Program("rates", run_rates, State, Work, RatesOut),
-    Program("velocities", run_velocities, State, Work, VelocitiesOut),
-    Program("energy", run_energy, State, Work, EnergyOut),
-    Program("drive-power", run_drive_power, Reactions, Work, PowerOut),
-    Program("total", run_total, State, Work, TotalOut),
+    Program("poses", run_poses, Position, Work, Poses),
+    Program("motion", run_motion, State, Work, group(r=("nb1", 3), G=("nb1", 9), velocity=("nb1", 6))),
+    Program("axes", run_axes, State, group(joint=JointValues, qdd="na", omega=("nb1", 3)), AxesOut),
+    Program("rates", run_rates, State, Work, group(rate="nq")),
+    Program("velocities", run_velocities, State, Work, group(velocity=("nb1", 6))),
+    Program("energy", run_energy, State, Work, group(energy=2)),
+    Program("drive-power", run_drive_power, group(**POSITION, R=("nb1", 6)), Work, group(power=1)),
+    Program("total", run_total, State, Work, group(momentum=(1, 6), centre=(1, 3))),
     Program("momenta", run_momenta, State, Work, MomentaOut),
-]
+    Program(
+        "speeds", run_speeds, group(**POSITION, p="nv"),
+        group(v="nv", joint=JointValues, F=("nb1", 6), base=(1, 6), separate=SeparateWork), group(v="nv"),
+    ),
+    Program(
+        "momentum-rates", run_momentum_rates, Forced,
+        group(joint=JointValues, poses=Poses, velocity=("nb1", 6), momentum=("nb1", 6), p="nv", F=("nb1", 6)), group(dp="nv"),
+        axis_rates=True,
+    ),
+]  # fmt: skip

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...dialect.jit import host_lanes
+from ...dialect.native import bind_kernel
 from ...equations.motion.stabilisation import Stabilisation
-from ...integrate.compiled import driver
 from ...integrate.kernels.rollout import Lanes, rollout_euler, rollout_rk4
 from ..systems.choose import motion_system
 from ..systems.motion_system import Setup
@@ -63,8 +63,8 @@ class Batch:
             np.array([self.nq, self.nv, self.nz], dtype=np.int64), np.array([steps.t0, steps.step, float(self.split)]),
             np.array([0, 0, 0, steps.every], dtype=np.int64),
         )  # fmt: skip
-        groups = (self.motion.system.problem(False), self.lanes)
-        self._drive = driver(ENTRIES[prepared.options.integrator], groups, compiled)
+        entry = ENTRIES[prepared.options.integrator]
+        self._drive = bind_kernel(entry, self.motion.system.problem(False), self.lanes, compiled=compiled)
 
     def run(self, until: int) -> None:
         """So many steps, counted from the start."""

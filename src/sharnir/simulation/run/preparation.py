@@ -17,8 +17,8 @@ from ...equations.motion.normalization import normalized_start
 from ...equations.motion.stabilisation import DECAYING, Stabilisation, with_decay
 from ...equations.motion.stabilisation import chosen as chosen_stabilisation
 from ...errors import MethodError
-from ...integrate.compiled import make_ready
 from ...integrate.methods import integrator as integrator_named
+from ...integrate.workspace import make_ready
 from ...model.events import Event
 from ...model.model import Model
 from ...model.parameter_checks import check_values
