@@ -7,11 +7,10 @@ import pytest
 
 import sharnir as sh
 from sharnir.backends.grouped_forces import GroupedForces
-from sharnir.backends.link import relink
 from sharnir.backends.loops import grouped_forces
 from sharnir.backends.run import run_program
 from sharnir.dialect.cache import Cache
-from sharnir.equations.motion.conservative import not_conservative
+from sharnir.equations.motion.account import not_conservative
 from sharnir.model.motion import Motion
 from sharnir.programs import PROGRAMS
 from sharnir.trace import Expression, Graph, tangent
@@ -158,10 +157,7 @@ def test_excess_is_power_and_rate_of_the_energy_along_the_motion(model, forces):
     s, motions = model.structure, list(motion_of(model))
     graph = Graph()
     inputs = {name: graph.inputs(size) for name, size in (("q", s.nq), ("v", s.nv), ("t", 1))}
-    found = {
-        name: run_program(PROGRAMS[name], s, inputs, relink(PROGRAMS[name].function), dtype=object)
-        for name in ("motion", "rates")
-    }
+    found = {name: run_program(PROGRAMS[name], s, inputs, object) for name in ("motion", "rates")}
     energy, power = s.forces.report({**inputs, **{part: x.ravel() for part, x in found["motion"]._asdict().items()}})
     back = tangent(energy, [*zip(inputs["q"], found["rates"].rate, strict=True), (inputs["t"][0], 1.0)])
     wanted = Expression(graph, [*inputs["q"], *inputs["v"], *inputs["t"]], [p + b for p, b in zip(power, back, strict=True)])

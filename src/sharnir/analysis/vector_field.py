@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import block_diag
 
+from ..backends.run import evaluate, new_inputs, state_inputs, with_bodies
 from ..dynamics import Dynamics
-from ..equations.motion.normalization import is_redundant
-from ..equations.rows.evaluation import evaluate, new_inputs, state_inputs, with_bodies
+from ..equations.motion.retraction import is_redundant
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, tangent
 from .tangent_space import rate_matrix

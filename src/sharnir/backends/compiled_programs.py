@@ -13,8 +13,8 @@ from ..model.structure import Structure
 from ..programs import FORCE_REPORT, PROGRAMS, program_for
 from ..programs.methods import SMALLEST
 from . import sizes
+from .run import TracedProgram, trace_program
 from .runner import PythonRunner
-from .traced import TracedProgram, trace_program
 
 
 class CompiledPrograms:

@@ -20,8 +20,8 @@ from .compiled_programs import CompiledPrograms
 from .differentiated import add_forces, derivatives_by_graph, derivatives_by_kernels
 from .force_derivatives import COLUMNS, ForceSlopes
 from .graph_function import GraphFunction
+from .run import TracedProgram
 from .runner import Runner, run_by_name
-from .traced import TracedProgram
 
 NUMBERS_AT_ONCE = 1 << 22
 """Derivatives of what forces read, held for some states at a time: 32 MB."""

@@ -23,12 +23,10 @@ from ..programs import PROGRAMS
 from ..programs.program import Program
 from . import sizes
 from .graph_function import GraphFunction, share
-from .grouped_forces import GroupedForces, finite
+from .grouped_forces import GroupedForces, UserFunctions, finite
 from .run import COMPUTED
 from .runner import Interface, check_memory
-from .thread_team import Team
-from .threaded import shared_steps
-from .user_functions import UserFunctions
+from .threaded import Team, shared_steps
 
 
 # --- masses, places and other numbers of a model that depend on parameters, filled in for loops that read them from arrays

@@ -15,6 +15,9 @@ from ..model.parameter_checks import check_values
 from ..model.states import check_array
 from ..types import Parameters, State, Wrenches, real_array
 
+Actions = dict[str, dict[str, np.ndarray]]
+"""{constraint or force: {body: (…, 6) force and moment at its origin, its axes}}."""
+
 
 class At(TypedDict, total=False):
     """Arguments of one question as the caller gave them, by the names of inputs of programs."""

@@ -13,9 +13,8 @@ import numpy as np
 
 from ..backends import sizes
 from ..backends.graph_function import GraphFunction
-from ..backends.link import relink
+from ..backends.run import Values, relink, state_inputs, traced_program, with_bodies
 from ..equations.motion.constrained import ConstrainedEquations
-from ..equations.rows.evaluation import Values, state_inputs, traced_program, with_bodies
 from ..kernels.least import row_angles, unmet, without_rows
 from ..trace import Graph, Number, Symbol
 

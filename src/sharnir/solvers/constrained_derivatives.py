@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backends import sizes
-from ..backends.differentiated import evaluated
+from ..backends.differentiated import differentiated, evaluated
 from ..backends.fast_path import FastPath, fast_path
 from ..backends.graph_function import GraphFunction
-from ..backends.link import relink
-from ..backends.traced import TracedProgram
+from ..backends.run import TracedProgram, evaluate, relink, state_inputs, traced_program
 from ..equations.kernels.solution import ConstrainedState
 from ..equations.motion.constrained import ConstrainedEquations
-from ..equations.rows.differentiated import differentiated
-from ..equations.rows.evaluation import evaluate, state_inputs, traced_program
 from ..errors import SingularError
 from ..kernels.cholesky import substitute
 from ..kernels.constrained import constraint_forces, least_pivot, pushed

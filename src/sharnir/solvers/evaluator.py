@@ -10,10 +10,8 @@ import numpy as np
 
 from ..backends.counting import Count, count_as_written, count_compiled
 from ..backends.fast_path import FastPath, fast_path
-from ..backends.run import input_sizes
+from ..backends.run import input_sizes, range_left, trace_program
 from ..backends.runner import Runner, empty_outputs
-from ..backends.traced import trace_program
-from ..equations.assembly.ranges import range_left
 from ..errors import MethodError, SingularError, StateError
 from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
@@ -92,6 +90,13 @@ class Evaluator:
             out[...] = found[first].reshape(out.shape)
         return found
 
+    def motion_of(self, rows: Mapping[str, np.ndarray], n: int) -> dict[str, Any]:
+        """The inputs of forces and constraints, a row for each number and a column for each of n states."""
+        keys = [key for key in ("q", "v", "t", "parameter") if key in rows]
+        state = {key: np.broadcast_to(rows[key], (n, rows[key].shape[-1])) for key in keys}
+        found = self.outputs("motion", q=state["q"], v=state["v"], t=state["t"][:, 0], parameter=state.get("parameter"))
+        return {key: x.T for key, x in state.items()} | {name: x.reshape(n, prod(x.shape[1:])).T for name, x in found.items()}
+
     # --- fast path ------------------------------------------------------------------------------------------------------------
     def way(self, name: str, outputs: tuple[str, ...], wrenches: bool = False) -> Way:
         """The code for some outputs of a program, all if none is named."""
@@ -126,6 +131,12 @@ class Evaluator:
         rng = np.random.default_rng(0)
         values = {key: rng.uniform(0.1, 1.0, size) for key, size in input_sizes(program, self.structure).items()}
         return count_as_written(program, self.structure, {**values, "q": self.model.random_q(rng), **constant})[0]
+
+    def nothing_to_count(self) -> MethodError:
+        """The error for a method that is no program of kernels."""
+        return MethodError(
+            f"nothing to count for 'forward' by {self.formulation.method.name!r}; try 'inverse', 'inertia', 'energy'"
+        )
 
     # --- failures -------------------------------------------------------------------------------------------------------------
     def diagnose(self, given: Mapping[str, Any], by_inertia: bool = True) -> None:

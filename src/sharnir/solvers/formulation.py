@@ -16,8 +16,8 @@ from ..backends.compiled_programs import CompiledPrograms
 from ..choice.calibration import current
 from ..choice.choose import TOLERATED, Choice, applies, choose_method
 from ..dialect.cache import Cache
-from ..equations.motion.accuracy import expected_errors
 from ..equations.motion.constrained import ConstrainedEquations
+from ..equations.motion.share import expected_errors
 from ..errors import AccuracyWarning, MethodError, SingularError, brief, known, unknown
 from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices

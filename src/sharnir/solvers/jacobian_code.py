@@ -10,12 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ..backends import sizes
+from ..backends.differentiated import differentiated, differentiated_along
 from ..backends.graph_function import GraphFunction
+from ..backends.run import TracedProgram, evaluate, state_inputs, traced_program
 from ..backends.runner import Runner
-from ..backends.traced import TracedProgram
-from ..equations.rows.differentiated import differentiated, differentiated_along
 from ..errors import MethodError
 from ..trace import Graph
+from .arguments import unbatch
+from .constrained_code import ConstrainedCode
+from .derivatives import Derivatives, field_of
 from .evaluator import Evaluator
 
 Rows = Mapping[str, np.ndarray]
@@ -99,3 +102,34 @@ class JacobianCode:
     def _size(self, name: str) -> int:
         """The number of columns of a derivative with respect to an input."""
         return self.structure.nv if name == "q" else self._sizes[name]
+
+
+# --- derivatives of reactions: statics of a given motion, differentiated along the changes of that motion
+def statics_code(evaluator: Evaluator, constrained: ConstrainedCode | None = None) -> JacobianCode:
+    """q, v, qdd, [lam,] t → R, the base's row first. A column of its derivative is its change along one direction of all of them:
+    (N e_j, 0, ∂a/∂q_j, ∂λ/∂q_j) for q. See docs/theory/derivatives_closed.md (DC10)."""
+    s = evaluator.structure
+
+    def trace(graph: Graph) -> TracedProgram:
+        more = {} if constrained is None else {"lam": len(constrained.equations.table)}
+        values = state_inputs(s, graph, qdd=s.nv, **more)
+        wrench = [0.0] * (6 * (s.nb + 1)) if constrained is None else constrained.wrenches(values).ravel().tolist()
+        return traced_program(values, {"R": evaluate(s, "kinetostatics", {**values, "wrench": wrench}).R.ravel()})
+
+    return JacobianCode(evaluator, "derivatives of reactions", trace, ("R",))
+
+
+def reaction_derivatives(
+    code: JacobianCode, R: np.ndarray, rows: Rows, n: int, single: bool, changes: Mapping[str, Rows]
+) -> Derivatives:
+    """R and its derivatives (…, N, 6, columns). `changes`, by name of `wrt`: those (n, columns, size) of qdd and, with
+    constraints, of lam."""
+    nv, found = code.structure.nv, {}
+    for name, moved in changes.items():
+        columns = next(iter(moved.values())).shape[1]
+        steps = {key: np.zeros((n, columns, nv)) for key in ("q", "v")} | dict(moved)
+        if name in steps or name == "parameter":
+            steps[name] = np.broadcast_to(np.eye(columns), (n, columns, columns))
+        dR = code.along(rows, n, steps)["R"].reshape(n, columns, code.structure.nb + 1, 6)[:, :, 1:]
+        found[field_of(name)] = unbatch(np.ascontiguousarray(np.moveaxis(dR, 1, -1)), single, None)
+    return Derivatives(R, **found)

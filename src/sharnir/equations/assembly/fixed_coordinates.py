@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...backends.differentiated import displacements
 from ...errors import ModelError, brief, choices
 from ...kernels.joint_stage import BALL, FREE, SCREW, TURN
 from ...model.coordinates import entries
@@ -14,7 +15,6 @@ from ...model.model import Model
 from ...model.per_structure import per_structure
 from ...model.references import is_name_in, listed_names
 from ...model.structure import Structure
-from ..motion.retraction import displacement
 from .exponential import rotated, unit
 
 
@@ -137,8 +137,6 @@ def coordinate_rows(model: Model, q: np.ndarray, which: Sequence[int], t: float)
             out[row, of : of + 3] = rotated(unit(q[None, at + 3 : at + 7]), np.eye(3))[:, k - at]
             continue
         speeds = _speeds_of(s, k)
-        for a in range(speeds.start, speeds.stop):
-            one = [0.0] * s.nv
-            one[a] = 1.0
-            out[row, a] = displacement(s, q.tolist(), one, [t], float)[k]
+        units = np.eye(s.nv)[speeds].tolist()
+        out[row, speeds] = [dq[k] for dq in displacements(s, q.tolist(), units, [t], float)]
     return out

@@ -15,16 +15,15 @@ from ...errors import AssemblyError, SharnirError, SingularError
 from ...model.model import Model
 from ...model.states import check_state
 from ...reporting.progress import ProgressBar
-from ..motion.retraction import layout, moved_rows
+from ..motion.retraction import layout, retract
 from ..rows.constraint_table import ConstraintTable
 from .consistent_speeds import ACCELERATIONS_MET, SPEEDS_MET
 from .consistent_speeds import RANK as RANK_OF_SPEEDS
 from .continuation import distance
 from .damped_newton import STRAIGHT
 from .fixed_coordinates import Held, undeformed
-from .half_turn import turned_rows
 from .least_motion import RANK
-from .loop_closure import MOTION, ROUNDING, TOLERANCE
+from .loop_closure import MOTION, ROUNDING, TOLERANCE, turned_rows
 from .search import FAR, OTHER_SIDE, UNWOUND, other_side, unwound_rows
 from .start import MOVED, NEARLY_CLOSED, Asked, closed_start, guided, is_moved, start_at
 
@@ -102,7 +101,7 @@ class _Starts:
             some = _Starts(self.model, self.table, self.t, self.parameters[first])
             nearly = not is_fixed and bool(held.coordinates)
             q, ok = some.straight(starts, undeformed(self.model, held) or held, nearly)
-        defined = np.isfinite(moved_rows(self.model, starts, np.zeros((1, self.model.nv)), self.t)).all(axis=1)
+        defined = np.isfinite(retract(self.model, starts, np.zeros((1, self.model.nv)), self.t)).all(axis=1)
         bar = ProgressBar(False, STARTS, len(given))
         for k in sorted(np.flatnonzero(~ok & defined).tolist(), key=lambda k: int(first[k])):
             bar.update(int(first[k]))
@@ -122,7 +121,7 @@ class _Starts:
         """Positions by Newton's method, where it leads to what search.py would find. `nearly`: positions that close but
         for rounding stay where they are."""
         free, every = ~held.speeds, np.arange(len(asked))
-        guess = moved_rows(self.model, asked, np.zeros((1, self.model.nv)), self.t)
+        guess = retract(self.model, asked, np.zeros((1, self.model.nv)), self.t)
         q, ok = self._closed(guess, free, every)
         search = ok.copy()
         if nearly:
@@ -134,7 +133,7 @@ class _Starts:
         for share in OTHER_SIDE if len(far) else ():
             start = other_side(self.model, q[far], guess[far], asked[far], held, share)
             other, there = guess.copy(), np.zeros(len(q), dtype=bool)
-            other[far], there[far] = self._closed(moved_rows(self.model, start, np.zeros((1, self.model.nv)), self.t), free, far)
+            other[far], there[far] = self._closed(retract(self.model, start, np.zeros((1, self.model.nv)), self.t), free, far)
             self._unwind(other, there, guess, held, np.flatnonzero(there))
             ok[far] &= there[far]  # else there may be none on that side, or it takes damping to find it
             nearer = there & (distance(self.model, guess, other) < distance(self.model, guess, q))
@@ -162,7 +161,7 @@ class _Starts:
             longest = np.maximum(_gap(step), 1e-300)
             step *= np.minimum(1.0, MOTION * np.maximum(1.0, _gap(g)) / longest)[:, None]
             expected = cost - ((g + _times(J, step)) ** 2).sum(axis=1)
-            trial = moved_rows(self.model, q, step, self.t)
+            trial = retract(self.model, q, step, self.t)
             g1, J1 = self._residuals(trial, free, at[going])
             cost1 = (g1 * g1).sum(axis=1)
             promising = is_clear & (expected > 0.0) & (cost - cost1 > STRAIGHT * expected)

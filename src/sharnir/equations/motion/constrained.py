@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from ...backends import sizes
+from ...backends.differentiated import displacement
 from ...backends.graph_function import GraphFunction
+from ...backends.run import Values, evaluate, state_inputs
 from ...dialect.cache import Cache
 from ...dialect.native import bind_kernel
 from ...dialect.storage import allocate
@@ -27,9 +29,7 @@ from ...trace import Graph, Number, Symbol
 from ..kernels import solution
 from ..kernels.solution import ConstrainedState, Responses, StabilisationTerms
 from ..rows.constraint_table import table_of
-from ..rows.evaluation import Values, evaluate, state_inputs
 from .projector import Projector
-from .retraction import displacement
 from .share import closed_structure, share_of
 from .sparse import SparseEquations
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from ...backends import sizes
 from ...backends.graph_function import GraphFunction
+from ...backends.run import Values, evaluate, read_by_forces, state_inputs
 from ...dialect.cache import Cache
 from ...model.per_structure import per_structure
 from ...model.structure import Structure
 from ...programs.methods import SMALLEST, Method
 from ...trace import Graph, Number, Symbol, tangent
-from ..rows.evaluation import Values, evaluate, state_inputs, with_bodies
-from .conservative import not_conservative
+from .account import not_conservative
 from .constrained import ConstrainedEquations
 from .stabilisation import DECAYING
 
@@ -140,7 +140,7 @@ def trace_derivative(
 
 def _state_rates(structure: Structure, values: dict[str, Any]) -> list[Number]:
     forces = structure.forces
-    return forces.rates(with_bodies(structure, values) if forces.kinematic else values)
+    return forces.rates(read_by_forces(structure, values))
 
 
 def _joint_power(values: Values) -> Number:
@@ -168,7 +168,7 @@ def _powers(structure: Structure, values: dict[str, Any]) -> dict[str, Number]:
         found["drives"] = evaluate(structure, "drive-power", values | {"R": R}).power[0]
     forces = structure.forces
     if forces:
-        motion = with_bodies(structure, values) if forces.kinematic else dict(values)
+        motion = read_by_forces(structure, values)
         values["force powers"] = forces.report(motion)[1]
         excess = forces.excess(motion)
         found |= {forces.names[k]: excess[k] for k in not_conservative(structure).tolist()}

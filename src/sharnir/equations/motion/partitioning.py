@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from ...backends.graph_function import GraphFunction
+from ...backends.run import state_inputs
 from ...dialect.native import Native, bind_kernel, calls, from_python
 from ...dialect.storage import allocate
 from ...trace import Graph
 from ..kernels.partition import Partition, reconsider, recover
-from ..rows.evaluation import state_inputs
 from .constrained import ConstrainedEquations
 from .retraction import native_retract, retract
 

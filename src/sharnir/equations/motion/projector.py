@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...backends.graph_function import GraphFunction
+from ...backends.run import Values, state_inputs
 from ...dialect.native import Native, bind_kernel, calls
 from ...trace import Graph
 from ..kernels.projection import NEWTON_STEPS, Projected, project, project_by_calls, project_position, project_speed
 from ..kernels.solution import ConstrainedState
-from ..rows.evaluation import Values, state_inputs
 from .retraction import native_retract, retract
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...backends.grouped import GroupedCode
+from ...backends.run import Values, with_bodies
 from ...dialect.cache import Cache
 from ...dialect.native import Native
 from ...errors import ModelError
@@ -22,11 +23,9 @@ from ...model.model import Model
 from ...model.per_structure import per_structure
 from ...model.structure import Structure
 from ...trace import Expression, Number
-from .constraint_families import Family, families
-from .evaluation import Values, with_bodies
+from .constraint_families import BODY, Family, KeptRows, RowLayout, families
 from .flat_motion import FlatMotion, GenericMotion
 from .one_constraint import WIDE, ConstraintRow, label_of
-from .row_layout import BODY, KeptRows, RowLayout
 
 
 # --- which rows of constraints the motion changes, and which hold, or fail, whatever it is

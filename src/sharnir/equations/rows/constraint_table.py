@@ -13,14 +13,13 @@ import numpy as np
 from ...backends import sizes
 from ...backends.fast_path import fast_single
 from ...backends.graph_function import GraphFunction
-from ...backends.traced import TracedProgram
+from ...backends.run import TracedProgram, Values, evaluate, state_inputs, with_bodies
 from ...dialect.jit import host_lanes
 from ...errors import AssemblyError, SingularError
 from ...model.model import Model
 from ...model.per_structure import per_structure
 from ...trace import Expression, Graph, Number, Symbol, needed, tangent
 from .body_rows import body_rows
-from .evaluation import Values, evaluate, state_inputs, with_bodies
 from .one_constraint import ConstraintRow
 from .scale import Scale
 from .sparse_rows import SparseRows

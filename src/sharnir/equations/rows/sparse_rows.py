@@ -15,8 +15,8 @@ import numpy as np
 from ...model.forces.layout import WIDTH
 from ...model.structure import Structure
 from .body_rows import BodyRows
+from .constraint_families import BODY
 from .one_constraint import WIDE
-from .row_layout import BODY
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -18,7 +18,7 @@ from ...dynamics import Dynamics
 from ...equations.assembly.fixed_coordinates import held_coordinates
 from ...equations.assembly.many_starts import assembled_starts
 from ...equations.assembly.start import Asked
-from ...equations.motion.normalization import normalized_start
+from ...equations.motion.retraction import normalized_start
 from ...errors import AssemblyError, MethodError, SimulationError, StateError, brief
 from ...integrate.driver import FIRST, next_piece
 from ...integrate.trajectory import in_words, outcome
