@@ -16,9 +16,8 @@ from .forms.solution import Solution
 from .model.model import Model
 from .model.references import is_name_in
 from .programs import PROGRAMS
-from .solvers.arguments import Actions, At, unbatch
 from .solvers.constrained import ConstrainedSolver
-from .solvers.evaluator import Evaluator
+from .solvers.evaluator import Actions, At, Evaluator, unbatch
 from .solvers.formulation import Formulation
 from .solvers.questions import Questions, Solver
 from .solvers.regressor import TorqueRegressor

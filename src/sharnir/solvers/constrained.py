@@ -19,11 +19,10 @@ from ..equations.motion.sparse import SparseEquations
 from ..errors import MethodError, StateError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced, forces_of, least_multipliers, multipliers_of, without_carried
-from .arguments import Actions, At, Rows, each_state, unbatch
 from .constrained_code import ConstrainedCode
 from .constrained_derivatives import ConstrainedDerivatives
 from .derivatives import Derivatives, Wrt, check_wrt
-from .evaluator import Evaluator
+from .evaluator import Actions, At, Evaluator, Rows, each_state, unbatch
 from .jacobian_code import JacobianCode, reaction_derivatives, statics_code
 
 RANK_TOLERANCE = 1e-6

@@ -8,14 +8,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..backends.derivatives import derivative_runner
+from ..backends.differentiated import derivative_runner
 from ..backends.fast_path import FastPath, fast_path
 from ..backends.graph_function import GraphFunction
 from ..backends.loops import LoopRunner
 from ..backends.runner import Runner
 from ..errors import MethodError, brief, unknown
-from .arguments import At
-from .evaluator import Evaluator
+from .evaluator import At, Evaluator
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,9 @@ from ..backends.run import TracedProgram, evaluate, state_inputs, traced_program
 from ..backends.runner import Runner
 from ..errors import MethodError
 from ..trace import Graph
-from .arguments import unbatch
 from .constrained_code import ConstrainedCode
 from .derivatives import Derivatives, field_of
-from .evaluator import Evaluator
+from .evaluator import Evaluator, unbatch
 
 Rows = Mapping[str, np.ndarray]
 

@@ -19,8 +19,7 @@ from ..model.references import is_name_in, located
 from ..model.states import check_finite
 from ..trace import at_values, has_parameters
 from ..types import FloatArray, Parameters, State, real_array
-from .arguments import At
-from .evaluator import Evaluator
+from .evaluator import At, Evaluator
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -15,10 +15,9 @@ from ..model.pose import Pose
 from ..model.structure import Structure
 from ..trace import Graph
 from ..types import Parameters, State
-from .arguments import Actions, At, unbatch
 from .constrained import ConstrainedSolver
 from .derivatives import Derivatives, check_wrt, field_of
-from .evaluator import Evaluator
+from .evaluator import Actions, At, Evaluator, unbatch
 from .formulation import Formulation
 from .jacobian_code import JacobianCode
 from .points import ORIGIN, Points, Where
@@ -194,7 +193,7 @@ class Questions:
         return unbatch(out, single, None)
 
     def _motion(self, q: State, v: State, t: ArrayLike, parameters: Parameters) -> tuple[dict[str, Any], int, bool]:
-        """What forces read, how many states, and whether it is one without a batch axis."""
+        """The inputs of forces, how many states, and whether it is one without a batch axis."""
         rows, n, single = self._evaluator.arguments.states(At(q=q, v=v, t=t, parameter=parameters))
         return self._evaluator.motion_of(rows, n), n, single
 

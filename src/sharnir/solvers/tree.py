@@ -16,9 +16,8 @@ from ..forms.matrices import Matrices
 from ..forms.solution import Solution
 from ..model.states import check_finite
 from .actuation import actuated_speeds, check_produced
-from .arguments import At, Rows, each_state, unbatch
 from .derivatives import QUESTIONS, Derivatives, TreeDerivatives, Wrt, check_wrt, field_of
-from .evaluator import Evaluator
+from .evaluator import At, Evaluator, Rows, each_state, unbatch
 from .jacobian_code import JacobianCode, reaction_derivatives, statics_code
 
 

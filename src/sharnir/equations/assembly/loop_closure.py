@@ -24,9 +24,8 @@ from ..motion.retraction import retract
 from ..rows.body_rows import body_rows
 from ..rows.constraint_table import ConstraintTable, Numbers
 from ..rows.one_constraint import ConstraintRow
-from .damped_newton import Step, damped_newton
 from .fixed_coordinates import coordinate_rows
-from .least_motion import Rows, least_motion, of_speeds, stacked
+from .least_motion import Rows, Step, damped_newton, least_motion, of_speeds, stacked
 
 TOLERANCE = 1e-11
 """Residuals of a closed position, relative to the sizes of their terms; most are brought down to rounding."""
@@ -170,8 +169,7 @@ def _gap(g: np.ndarray) -> float:
 
 
 def _is_stationary(g: np.ndarray, J: Rows) -> bool:
-    slope, scale = np.linalg.norm(J.T @ g), np.sqrt(float((J * J).sum())) * np.linalg.norm(g)
-    return bool(slope <= STATIONARY * scale)
+    return bool(np.linalg.norm(J.T @ g) <= STATIONARY * np.sqrt(float((J * J).sum())) * np.linalg.norm(g))
 
 
 # --- half a turn

@@ -17,15 +17,13 @@ from ...model.states import check_state
 from ...reporting.progress import ProgressBar
 from ..motion.retraction import layout, retract
 from ..rows.constraint_table import ConstraintTable
-from .consistent_speeds import ACCELERATIONS_MET, SPEEDS_MET
-from .consistent_speeds import RANK as RANK_OF_SPEEDS
 from .continuation import distance
-from .damped_newton import STRAIGHT
 from .fixed_coordinates import Held, undeformed
-from .least_motion import RANK
+from .least_motion import RANK, STRAIGHT
 from .loop_closure import MOTION, ROUNDING, TOLERANCE, turned_rows
 from .search import FAR, OTHER_SIDE, UNWOUND, other_side, unwound_rows
-from .start import MOVED, NEARLY_CLOSED, Asked, closed_start, guided, is_moved, start_at
+from .start import ACCELERATIONS_MET, MOVED, NEARLY_CLOSED, SPEEDS_MET, Asked, closed_start, guided, is_moved, start_at
+from .start import RANK as RANK_OF_SPEEDS
 
 STEPS = 25
 """Limit on the steps of Newton's method."""
@@ -81,6 +79,7 @@ def assembled_starts(
 class _Starts:
     def __init__(self, model: Model, table: ConstraintTable, t: float, parameters: np.ndarray) -> None:
         self.model, self.table, self.t, self.parameters = model, table, t, parameters
+        self._size = table.scale.of_rows
 
     def _rows(self, q: np.ndarray, v: np.ndarray | None, at: np.ndarray) -> dict[str, np.ndarray]:
         """Rows of the starts numbered `at`."""
@@ -209,9 +208,6 @@ class _Starts:
         left = _times(J, _least_change(J, gamma)) + gamma
         ok = _gap(now["rate"] / self.table.scale.of_rates(q, v, J)) <= SPEEDS_MET
         return v, ok & (_gap(left / self.table.scale.of_accelerations(q, gamma, J)) <= ACCELERATIONS_MET)
-
-    def _size(self, q: np.ndarray, J: np.ndarray) -> np.ndarray:
-        return self.table.scale.of_rows(q, J)
 
 
 def _gap(g: np.ndarray) -> np.ndarray:

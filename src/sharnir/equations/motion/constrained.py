@@ -6,7 +6,7 @@ equations at a state are straight-line code, and their solution is a loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -212,7 +212,7 @@ class ConstrainedEquations:
                 if self.form:
                     return self._by_form(given, values, name)
                 c = self.accelerations(values, float, name)
-                return c._replace(J=self._jacobian(given)) if self.sparse else c
+                return c._replace(J=self.table.evaluate(q, v, float(t), given["parameter"])["J"]) if self.sparse else c
         if name or self.sparse:
             raise MethodError(
                 f"method {self.method.name!r} does not answer this: the system is too large for straight-line code; choose the "
@@ -224,10 +224,6 @@ class ConstrainedEquations:
         if not self.is_small:
             bind_kernel(solution.solve, c, store=self.store)()
         return c
-
-    def _jacobian(self, given: Mapping[str, np.ndarray]) -> np.ndarray:
-        J: np.ndarray = self.table.evaluate(given["q"], given["v"], float(given["t"][0]), given["parameter"])["J"]
-        return J
 
     def _by_form(self, given: dict[str, np.ndarray], values: Values, stabilisation: str) -> ConstrainedState:
         assert self.form is not None

@@ -110,16 +110,13 @@ def expected_errors(model: Model) -> dict[str, float]:
     if not model.constraints:
         return errors
     mode = min([1.0, *soft_modes(model)])
+    share = share_of(model)
+    unanswered = (share / (mode + share)) ** (REFINED + 1)  # of the residual of the constraints, in the softest mode (L7), (D9)
     # the last pivot of a soft mode is what others leave of a diagonal of size one
-    left = min(1.0, max(unanswered(mode, share_of(model)), accuracy.EPS / max(mode, accuracy.EPS)))
+    left = min(1.0, max(unanswered, accuracy.EPS / max(mode, accuracy.EPS)))
     for name, method in METHODS.items():
         if name in errors and method.constrains == "form":
             errors[name] = 0.0 if method.loses == "mobility" else errors[name]  # with loops it inverts no mass
         elif name in errors and method.constrains:
             errors[name] = max(errors[name], left)
     return errors
-
-
-def unanswered(mode: float, share: float) -> float:
-    """The share (ε/(s + ε))⁶ of the residual of the constraints that is left in the mode s (L7), (D9)."""
-    return (share / (mode + share)) ** (REFINED + 1)

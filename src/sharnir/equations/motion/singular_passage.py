@@ -101,10 +101,7 @@ class SingularPassage:
         self.derivative = self._native(singular_step.derive)
         self.after_step = self._native(singular_step.settle, self.derivative)
         self.jacobian = [self._native(singular_step.jacobian, self.derivative)] if run.jacobian else []
-        known, key = _typical_pivots(s), (equations.method.name, run.compiled)
-        if key not in known:
-            known[key] = self._sampled_pivots(SAMPLES if run.compiled else FEW)
-        p.typical[:] = known[key]
+        p.typical[:] = _typical_pivots(self, equations.method.name, run.compiled)
         p.typical[self._switched()] = 0.0
         shared = ("X", "DX", "T", "J", "tau", "parameter", "pivots", "calls", "first")
         self._fresh = {name: x.copy() for name, x in p._asdict().items() if name not in shared}
@@ -262,7 +259,7 @@ class SingularPassage:
         near = {singular_step.PROJECT: e.projector.natives(one), singular_step.DERIVE: run.one_state(one)}
         if e.is_sparse:
             return near | self._by_loops(two)
-        position, speed, derivative = exact_code(e, run.more)
+        position, speed, derivative = exact_code(e, e.store, e.method.name, run.more)
         return near | {
             singular_step.POSITION: [position.bind({**two, "x": p.q2}, pairs=True)],
             singular_step.SPEED: [speed.bind({**two, "x": p.v2}, pairs=True)],
@@ -291,32 +288,25 @@ class SingularPassage:
         }
 
 
-def exact_code(e: ConstrainedEquations, more: Sequence[str]) -> ExactCode:
-    """A Newton step of the coordinates, the correction of the speeds, and the derivative, for double-double; once for a model."""
-    known, key = _exact_codes(e.structure, e.store), (e.method.name, tuple(more))
-    if key not in known:
-        if not e.sparse and sizes.dense_operations(e.sizes["n"], e.sizes["m"]) > sizes.DENSE_OPERATIONS:
-            raise GraphTooLarge
-        causes = tuple(more[len(e.structure.states) :])
-        rates = trace_derivative(
-            e.structure, e.method, bool(causes), "tau" in causes, sizes.DOUBLE_DOUBLE, e, exact=True, store=e.store
-        )
-        assert rates.causes == causes
-        known[key] = (*e.projector.steps(True, sizes.DOUBLE_DOUBLE, counted=len(e.table)), rates.code)
-    return known[key]
+@per_structure
+def exact_code(e: ConstrainedEquations, store: Cache, method: str, more: tuple[str, ...]) -> ExactCode:
+    """A Newton step of the coordinates, the correction of the speeds, and the derivative, for double-double; once for a model and
+    the entries of its state behind q and v."""
+    if not e.sparse and sizes.dense_operations(e.sizes["n"], e.sizes["m"]) > sizes.DENSE_OPERATIONS:
+        raise GraphTooLarge
+    causes = tuple(more[len(e.structure.states) :])
+    rates = trace_derivative(
+        e.structure, e.method, bool(causes), "tau" in causes, sizes.DOUBLE_DOUBLE, e, exact=True, store=store
+    )
+    assert rates.causes == causes
+    return *e.projector.steps(True, sizes.DOUBLE_DOUBLE, counted=len(e.table)), rates.code
 
 
 # --- kept with a structure
 @per_structure
-def _exact_codes(structure: Structure, store: Cache) -> dict[tuple[str, tuple[str, ...]], ExactCode]:
-    """`exact_code` by method and further entries of the state."""
-    return {}
-
-
-@per_structure
-def _typical_pivots(structure: Structure) -> dict[tuple[str, bool], np.ndarray]:
+def _typical_pivots(passage: SingularPassage, method: str, compiled: bool) -> np.ndarray:
     """Typical pivots by method, and whether from compiled code, which takes more samples."""
-    return {}
+    return passage._sampled_pivots(SAMPLES if compiled else FEW)
 
 
 @per_structure

@@ -40,7 +40,7 @@ class SparseEquations:
         self.rows: BodyRows = body_rows(model)
         self.structure = closed_structure(model)
         self.share = share_of(model)
-        self._idle: list[tuple[dict[str, np.ndarray], list[Native]]] = []
+        self._idle: dict[bool, list[tuple[dict[str, np.ndarray], list[Native]]]] = {}
 
     # --- on generic scalars ---------------------------------------------------------------------------------------------
     def trace(self, values: Values, dtype: type) -> RowsOnBodies:
@@ -69,12 +69,10 @@ class SparseEquations:
     # --- compiled: one state ------------------------------------------------------------------------------------------------
     def allocate(self, at: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Arrays for everything between a state and its accelerations, beside those that are given."""
-        s, sizes = self.structure, self.rows.sizes
-        own = {name: np.zeros(sizes[name]) for name in ("g", "rate", "gamma", "K")}
-        own = {"g": own["g"], "row rate": own["rate"], "gamma": own["gamma"], "K": own["K"], "lam": np.zeros(len(self.rows))}
-        own |= {"inverse": np.zeros(len(self.rows))}
-        parameters = np.array(list(s.parameters.values()), dtype=float)
-        return {**own, "qdd": np.zeros(s.nv), "delta": np.zeros(s.nv), "parameter": parameters, **at}
+        s, m = self.structure, len(self.rows)
+        sizes = {**self.rows.sizes, "row rate": m, "lam": m, "inverse": m, "qdd": s.nv, "delta": s.nv}
+        own = {name: np.zeros(size) for name, size in sizes.items() if name not in ("rate", "speed")}
+        return {**own, "parameter": np.array(list(s.parameters.values()), dtype=float), **at}
 
     def chain(self, at: Mapping[str, np.ndarray], decay: np.ndarray | None = None) -> list[Native]:
         """Native functions from q, v, tau, t, parameter (and wrench, where it is given) to qdd and lam. `decay`: Baumgarte's."""
@@ -82,7 +80,7 @@ class SparseEquations:
         if decay is not None:
             rows = DriftingRows(at["gamma"], at["g"], at["row rate"], decay)
             natives.append(bind_kernel(decaying, rows, store=self.store))
-        return [*natives, *(self._with_wrenches if "wrench" in at else self._forward).chain(at)]
+        return [*natives, *self._forward["wrench" in at].chain(at)]
 
     def projection(self, at: Mapping[str, np.ndarray]) -> list[Native]:
         """Native functions that project the state in q and v, in place. (L8), (L9)"""
@@ -104,17 +102,17 @@ class SparseEquations:
         return native_copy([(x, y[: len(x)]), (zeros, y[len(x) :])], self.store)
 
     @cached_property
-    def _forward(self) -> LoopRunner:
-        none = {"wrench": np.zeros(6 * (self.structure.nb + 1)), "share": [self.share]}
-        return LoopRunner(FORWARD, self.structure, constant=none, store=self.store)
-
-    @cached_property
-    def _with_wrenches(self) -> LoopRunner:
-        return LoopRunner(FORWARD, self.structure, constant={"share": [self.share]}, store=self.store)
+    def _forward(self) -> dict[bool, LoopRunner]:
+        """Without and with wrenches."""
+        none: Any = {"wrench": np.zeros(6 * (self.structure.nb + 1))}
+        return {given: self._runner(FORWARD, {} if given else none) for given in (False, True)}
 
     @cached_property
     def _correction(self) -> LoopRunner:
-        return LoopRunner(CORRECTION, self.structure, constant={"share": [self.share]}, store=self.store)
+        return self._runner(CORRECTION, {})
+
+    def _runner(self, program: Program, constant: dict[str, Any]) -> LoopRunner:
+        return LoopRunner(program, self.structure, constant={**constant, "share": [self.share]}, store=self.store)
 
     # --- compiled: many -----------------------------------------------------------------------------------------------------
     def solve(self, given: Mapping[str, np.ndarray], n: int, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -125,8 +123,7 @@ class SparseEquations:
         q, v = (np.broadcast_to(given[name], (n, given[name].shape[1])) for name in ("q", "v"))
         t = np.broadcast_to(given["t"], (n, 1))
         found = self.rows.evaluate(q, v, t, given.get("parameter"), ("gamma", "K"))
-        runner = self._with_wrenches if "wrench" in given else self._forward
-        rows = {**given, **found}
+        runner, rows = self._forward["wrench" in given], {**given, **found}
         out = {"qdd": np.empty((n, self.structure.nv)), "lam": np.empty((n, len(self.rows)))}
         out |= {"inverse": np.empty_like(out["lam"])}
         inputs = [np.ascontiguousarray(rows[name], dtype=float) for name in runner.inputs]
@@ -135,25 +132,19 @@ class SparseEquations:
 
     def _solve_one(self, given: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Solution by native functions bound once, to arrays that one caller uses at a time."""
-        if "wrench" in given:
-            at = self.allocate({name: np.array(x[0], dtype=float) for name, x in given.items()})
+        idle = self._idle.setdefault("wrench" in given, [])
+        try:
+            at, natives = idle.pop()
+        except IndexError:
+            at = self.allocate({name: np.zeros(x.shape[1]) for name, x in given.items()})
             natives = self.chain(at)
-        else:
-            try:
-                at, natives = self._idle.pop()
-            except IndexError:
-                s = self.structure
-                sizes = {"q": s.nq, "v": s.nv, "tau": s.nv, "t": 1}
-                at = self.allocate({name: np.zeros(size) for name, size in sizes.items()})
-                natives = self.chain(at)
-            own = {"parameter": np.array([list(self.structure.parameters.values())], dtype=float)}
-            for name, x in {**own, **given}.items():
-                at[name][:] = x[0]
+        own = {"parameter": np.array([list(self.structure.parameters.values())], dtype=float)}
+        for name, x in {**own, **given}.items():
+            at[name][:] = x[0]
         for native in natives:
             native()
         found = at["qdd"][None].copy(), at["lam"][None].copy()
-        if "wrench" not in given:
-            self._idle.append((at, natives))
+        idle.append((at, natives))
         return found
 
 

@@ -141,7 +141,9 @@ class BodyRows(RowLayout):
         motion = values if values.keys() >= WIDTH.keys() else with_bodies(self.structure, values, dtype)
         flat = self.layout.flat(motion)
         out: list[list[Number]] = [[0.0] * self.sizes[name] for name in answers]
-        for part, expression in zip(self.parts, self._expressions_of(tuple(answers)), strict=True):
+        if (key := tuple(answers)) not in self._expressions:
+            self._expressions[key] = [part.family.expression(_outputs(part, answers)) for part in self.parts]
+        for part, expression in zip(self.parts, self._expressions[key], strict=True):
             f = part.family
             for k, member in enumerate(part.which.tolist()):
                 found = iter(expression(*[flat[at] for at in f.reads[member].tolist()], *f.numbers[member].tolist()))
@@ -149,11 +151,6 @@ class BodyRows(RowLayout):
                     for at in part.places[name][k].tolist():
                         target[at] = next(found)
         return out
-
-    def _expressions_of(self, answers: tuple[str, ...]) -> list[Expression]:
-        if answers not in self._expressions:
-            self._expressions[answers] = [part.family.expression(_outputs(part, answers)) for part in self.parts]
-        return self._expressions[answers]
 
     def wrenches(self, values: Values, lam: Sequence[Number]) -> dict[str, dict[int, list[Number]]]:
         """{constraint: {row of a body: Kᵀλ, force and moment at its origin in its axes}}."""

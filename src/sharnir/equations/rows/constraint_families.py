@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ...model.constraints.constraint_element import Constraint
-from ...model.forces.kinds import Kind, Signature, signature, symbols_for
+from ...model.forces.kinds import Kind, signature, symbols_for
 from ...model.forces.layout import Layout
 from ...model.forces.shape import Shape
 from ...model.motion import Motion
@@ -93,7 +93,10 @@ def families(structure: Structure, layout: Layout, constraints: Mapping[str, Con
     found: list[Family] = []
     for number, (name, constraint) in enumerate(constraints.items()):
         label = label_of(name, constraint)
-        like = _signature(constraint, on)
+        try:
+            like = signature(constraint, on)
+        except ModelError:  # it names what is not there: its own trace will say so
+            like = None
         if like is None:
             found.append(_of_one(layout, number, TracedConstraint(structure, Graph(), constraint, label)))
             continue
@@ -107,13 +110,6 @@ def families(structure: Structure, layout: Layout, constraints: Mapping[str, Con
             known = kinds[like.kind] = Kind(structure, layout, like, shape, list(traced.reads), places), traced
         known[0].add(number, like)
     return _joined([*(_of_kind(*one) for one in kinds.values()), *found])
-
-
-def _signature(constraint: Constraint, on: Motion) -> Signature | None:
-    try:
-        return signature(constraint, on)
-    except ModelError:  # it names what is not there: its own trace will say so
-        return None
 
 
 def _of_kind(kind: Kind, traced: TracedConstraint) -> Family:

@@ -29,7 +29,7 @@ from ...model.references import is_name_in
 from ...model.states import check_model, check_quaternions
 from ...model.validity import beyond_validity, warn_of_deformation
 from ...reporting.progress import ProgressBar
-from ...solvers.arguments import Arguments
+from ...solvers.evaluator import Arguments
 from ...types import real_array, truth
 from ..control.joint_laws import JointLaw, acting, is_law
 from ..control.lane_control import by_parameter, law_forces, push, push_sampled, sampled_control, stored_forces
