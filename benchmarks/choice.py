@@ -17,7 +17,7 @@ import numpy as np
 import sharnir as sh
 from sharnir.backends import sizes
 from sharnir.backends.compiled_programs import CompiledPrograms
-from sharnir.backends.run import TracedProgram
+from sharnir.backends.traced import TracedProgram
 from sharnir.choice.calibrate import Call, prepared, race
 from sharnir.choice.calibration import current
 from sharnir.choice.choose import FASTEST, applies

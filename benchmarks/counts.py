@@ -17,7 +17,8 @@ import numpy as np
 
 import sharnir as sh
 from sharnir.backends.counting import Count, CountingNumber, as_count, count_compiled
-from sharnir.backends.run import input_sizes, linked, run_program, trace_program
+from sharnir.backends.run import input_sizes, linked, run_program
+from sharnir.backends.traced import trace_program
 from sharnir.kernels import algebra
 from sharnir.programs import PROGRAMS
 

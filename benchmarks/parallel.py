@@ -15,7 +15,7 @@ import numpy as np
 
 import sharnir as sh
 from sharnir.backends import threaded
-from sharnir.backends.threaded import Team
+from sharnir.backends.thread_team import Team
 from sharnir.model.joints import Revolute
 from sharnir.programs.sharing import SHARING
 

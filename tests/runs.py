@@ -11,8 +11,8 @@ import numpy as np
 import sharnir as sh
 from sharnir.backends.graph_function import LLVMRunner
 from sharnir.backends.loops import LoopRunner
-from sharnir.backends.run import TracedProgram
 from sharnir.backends.runner import PythonRunner
+from sharnir.backends.traced import TracedProgram
 from sharnir.dialect.arrays import Array
 from sharnir.forms import FORMS, momentum
 from sharnir.programs import PROGRAMS

@@ -14,7 +14,8 @@ import pytest
 
 import sharnir as sh
 from sharnir.backends.counting import Count, CountingNumber, count_as_written, count_compiled
-from sharnir.backends.run import input_sizes, run_program, trace_program
+from sharnir.backends.run import input_sizes, run_program
+from sharnir.backends.traced import trace_program
 from sharnir.programs import PROGRAMS
 from sharnir.trace import Expression, Symbol, needed
 from sharnir.trace.functions import apply

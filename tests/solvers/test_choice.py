@@ -11,7 +11,7 @@ import pytest
 import sharnir as sh
 from sharnir.backends.compiled_programs import CompiledPrograms
 from sharnir.backends.counting import count_compiled
-from sharnir.backends.run import trace_program
+from sharnir.backends.traced import trace_program
 from sharnir.choice import calibrate as calibrating
 from sharnir.choice import calibration, work
 from sharnir.choice.calibrate import fit, habit, relative_error

@@ -12,7 +12,8 @@ import pytest
 import sharnir as sh
 from sharnir.backends import threaded
 from sharnir.backends.run import run_program
-from sharnir.backends.threaded import Team, bands, divide, subtree_sizes
+from sharnir.backends.thread_team import Team
+from sharnir.backends.threaded import bands, divide, subtree_sizes
 from sharnir.dialect.cache import Cache
 from sharnir.dialect.kernels.tasks import lead
 from sharnir.dialect.native import Native, from_python

@@ -11,7 +11,7 @@ from scipy.interpolate import CubicSpline, PchipInterpolator, RectBivariateSplin
 
 import sharnir as sh
 from sharnir.backends.graph_function import GraphFunction
-from sharnir.backends.run import TracedProgram
+from sharnir.backends.traced import TracedProgram
 from sharnir.dialect.jit import host_lanes
 from sharnir.trace import Expression, Graph, tangent
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import block_diag
 
-from ..backends.run import evaluate, new_inputs, state_inputs, with_bodies
+from ..backends.run import evaluate, with_bodies
+from ..backends.traced import new_inputs, state_inputs
 from ..dynamics import Dynamics
 from ..equations.motion.retraction import is_redundant
 from ..model.structure import Structure

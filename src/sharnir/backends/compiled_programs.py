@@ -13,8 +13,8 @@ from ..model.structure import Structure
 from ..programs import FORCE_REPORT, PROGRAMS, program_for
 from ..programs.methods import SMALLEST
 from . import sizes
-from .run import TracedProgram, trace_program
 from .runner import PythonRunner
+from .traced import TracedProgram, trace_program
 
 
 class CompiledPrograms:
@@ -33,7 +33,6 @@ class CompiledPrograms:
         """Programs without wrenches that were traced for the choice of a method, by name and outputs."""
 
     def backend_of(self, name: str) -> str:
-        """The backend a program runs on."""
         if name not in self._backends:
             self._backends[name] = self._decide(name)
         return self._backends[name]

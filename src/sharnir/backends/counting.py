@@ -11,7 +11,8 @@ from ..model.structure import Structure
 from ..programs.program import Program
 from ..trace import Symbol, needed
 from ..trace.operations import OPERATIONS, Operators, operation
-from .run import TracedProgram, input_sizes, run_program
+from .run import input_sizes, run_program
+from .traced import TracedProgram
 
 _FUNCTIONS = {*OPERATIONS, "locate"} - {"add", "sub", "mul", "div", "neg", "less", "less_equal", "select", "abs", "floor"}
 

@@ -29,8 +29,9 @@ from . import sizes
 from .compiled_programs import CompiledPrograms
 from .force_derivatives import COLUMNS, ForceSlopes
 from .graph_function import GraphFunction
-from .run import TracedProgram, evaluate, relink, state_inputs, traced_program
+from .run import evaluate, relink
 from .runner import Runner, run_by_name
+from .traced import TracedProgram, state_inputs, traced_program
 
 
 # --- any program
@@ -146,7 +147,6 @@ def derivatives_by_graph(structure: Structure, question: str, limit: int | None,
 
 
 def _inverse(structure: Structure, limit: int | None) -> TracedProgram:
-    """Inverse dynamics."""
     inputs = state_inputs(structure, Graph(limit), qdd=structure.nv)
     return traced_program(inputs, {"tau": evaluate(structure, "inverse", {**inputs, "wrench": _no_wrench(structure)}).tau})
 

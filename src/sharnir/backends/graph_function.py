@@ -18,8 +18,8 @@ from ..dialect.jit import Compiled, compile_text, host_lanes
 from ..dialect.native import Native, address
 from ..trace import Expression, Number, Symbol
 from .llvm.emit import emit
-from .run import TracedProgram, trace_program
 from .runner import Interface
+from .traced import TracedProgram, trace_program
 
 OPERATIONS_OF_A_CALL = 2**28
 
@@ -76,7 +76,6 @@ class GraphFunction:
     def of(
         cls, inputs: Mapping[str, Sequence[Symbol]], outputs: Mapping[str, Iterable[Number]], store: Cache | None = None
     ) -> GraphFunction:
-        """The function from symbols of one graph to outputs on them."""
         return cls(TracedProgram.of(inputs, outputs), store)
 
     @cached_property

@@ -20,7 +20,7 @@ from ..dialect.native import Native, address, bind_kernel
 from ..model.forces.groups import Group, joined
 from . import sizes
 from .graph_function import GraphFunction
-from .run import TracedProgram
+from .traced import TracedProgram
 
 FEW = 4
 """Groups of fewer functions are joined."""

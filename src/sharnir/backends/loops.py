@@ -26,7 +26,8 @@ from .graph_function import GraphFunction, share
 from .grouped_forces import GroupedForces, UserFunctions, finite
 from .run import COMPUTED
 from .runner import Interface, check_memory
-from .threaded import Team, shared_steps
+from .thread_team import Team
+from .threaded import shared_steps
 
 
 # --- masses, places and other numbers of a model that depend on parameters, filled in for loops that read them from arrays

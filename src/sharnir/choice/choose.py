@@ -17,7 +17,7 @@ import numpy as np
 
 from ..backends import sizes
 from ..backends.compiled_programs import CompiledPrograms
-from ..backends.run import TracedProgram, trace_program
+from ..backends.traced import TracedProgram, trace_program
 from ..equations.motion.constrained import ConstrainedEquations
 from ..errors import known
 from ..model.model import Model

@@ -6,7 +6,7 @@ from math import log2
 
 import numpy as np
 
-from ..backends.run import TracedProgram
+from ..backends.traced import TracedProgram
 from ..model.structure import Structure
 from ..trace import Symbol, needed
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.counting import Count, count_compiled
-from ..backends.run import trace_program
+from ..backends.traced import trace_program
 from ..dialect.cache import Cache
 from ..dialect.jit import host_lanes
 from ..dialect.storage import allocate

@@ -21,9 +21,8 @@ from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced, forces_of, least_multipliers, multipliers_of, without_carried
 from .constrained_code import ConstrainedCode
 from .constrained_derivatives import ConstrainedDerivatives
-from .derivatives import Derivatives, Wrt, check_wrt
+from .derivatives import Derivatives, JacobianCode, Wrt, check_wrt, reaction_derivatives, statics_code
 from .evaluator import Actions, At, Evaluator, Rows, each_state, unbatch
-from .jacobian_code import JacobianCode, reaction_derivatives, statics_code
 
 RANK_TOLERANCE = 1e-6
 """Squared sine of the angle between a row and the others below which the rank is determined by an SVD."""
@@ -298,12 +297,10 @@ class ConstrainedSolver:
         if self.equations.table.is_large:
             q, v, t = (np.broadcast_to(rows[name], (n, rows[name].shape[1])) for name in ("q", "v", "t"))
             found = self.equations.table.wrench_rows(q, v, t, rows.get("parameter"), lam)
-            return {name: {body: unbatch(x, single, None) for body, x in bodies.items()} for name, bodies in found.items()}
-        motion = self.evaluator.motion_of(rows, n)
-        wrenches = self.equations.table.wrenches(motion, list(lam.T))
-        return {
-            name: {body: unbatch(_columns(x, n), single, None) for body, x in bodies.items()} for name, bodies in wrenches.items()
-        }
+        else:
+            wrenches = self.equations.table.wrenches(self.evaluator.motion_of(rows, n), list(lam.T))
+            found = {name: {body: _columns(x, n) for body, x in bodies.items()} for name, bodies in wrenches.items()}
+        return {name: {body: unbatch(x, single, None) for body, x in bodies.items()} for name, bodies in found.items()}
 
     def _given(self, rows: Rows, n: int) -> dict[str, Any]:
         """Rows as arguments of a caller: what all states share without a batch axis."""

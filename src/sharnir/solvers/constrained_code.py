@@ -13,7 +13,8 @@ import numpy as np
 
 from ..backends import sizes
 from ..backends.graph_function import GraphFunction
-from ..backends.run import Values, relink, state_inputs, traced_program, with_bodies
+from ..backends.run import Values, relink, with_bodies
+from ..backends.traced import state_inputs, traced_program
 from ..equations.motion.constrained import ConstrainedEquations
 from ..kernels.least import row_angles, unmet, without_rows
 from ..trace import Graph, Number, Symbol

@@ -16,7 +16,8 @@ from ..backends import sizes
 from ..backends.differentiated import differentiated, evaluated
 from ..backends.fast_path import FastPath, fast_path
 from ..backends.graph_function import GraphFunction
-from ..backends.run import TracedProgram, evaluate, relink, state_inputs, traced_program
+from ..backends.run import evaluate, relink
+from ..backends.traced import TracedProgram, state_inputs, traced_program
 from ..equations.kernels.solution import ConstrainedState
 from ..equations.motion.constrained import ConstrainedEquations
 from ..errors import SingularError
@@ -24,9 +25,8 @@ from ..kernels.cholesky import substitute
 from ..kernels.constrained import FLOOR, REFINED, constraint_forces, least_pivot, pushed
 from ..trace import Graph, Number
 from .actuation import least_changes, multipliers_of, null_rows, without_rows
-from .derivatives import Derivatives, Wrt, check_wrt, field_of
+from .derivatives import Derivatives, JacobianCode, Wrt, check_wrt, field_of
 from .evaluator import At, Rows, unbatch
-from .jacobian_code import JacobianCode
 
 if TYPE_CHECKING:
     from .constrained import ConstrainedSolver

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 
 from ..backends.counting import Count, count_as_written, count_compiled
 from ..backends.fast_path import FastPath, fast_path
-from ..backends.run import input_sizes, range_left, trace_program
+from ..backends.run import input_sizes, range_left
 from ..backends.runner import Runner, empty_outputs
+from ..backends.traced import trace_program
 from ..errors import MethodError, SingularError, StateError
 from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
@@ -148,7 +149,6 @@ class Arguments:
 
 
 def each_state(rows: Rows, n: int) -> Iterator[Rows]:
-    """Rows of n states one by one."""
     for b in range(n):
         yield {name: x[b if len(x) > 1 else 0] for name, x in rows.items()}
 
@@ -190,7 +190,6 @@ class Evaluator:
         self._ways: dict[tuple[str, tuple[str, ...], bool], Way] = {}
 
     def output(self, name: str, output: str, out: np.ndarray | None = None, **given: Any) -> np.ndarray:
-        """One output of a program."""
         return self.outputs(name, (output,), out, **given)[output]
 
     def outputs(
@@ -283,7 +282,6 @@ class Evaluator:
         return count_as_written(program, self.structure, {**values, "q": self.model.random_q(rng), **constant})[0]
 
     def nothing_to_count(self) -> MethodError:
-        """The error for a method that is no program of kernels."""
         return MethodError(
             f"nothing to count for 'forward' by {self.formulation.method.name!r}; try 'inverse', 'inertia', 'energy'"
         )

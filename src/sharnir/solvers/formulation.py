@@ -149,7 +149,6 @@ class Formulation:
 # --- kept with a structure
 @per_structure
 def _auto(f: Formulation, store: Cache, backend: str, calibration: str) -> Choice:
-    """The choice of "auto" by backend and calibration."""
     return choose_method(f.programs, f.model, f._errors)
 
 

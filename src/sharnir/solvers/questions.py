@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..backends.run import TracedProgram, evaluate, read_by_forces, state_inputs, traced_program
+from ..backends.run import evaluate, read_by_forces
+from ..backends.traced import TracedProgram, state_inputs, traced_program
 from ..model.pose import Pose
 from ..model.structure import Structure
 from ..trace import Graph
 from ..types import Parameters, State
 from .constrained import ConstrainedSolver
-from .derivatives import Derivatives, check_wrt, field_of
+from .derivatives import Derivatives, JacobianCode, check_wrt, field_of
 from .evaluator import Actions, At, Evaluator, unbatch
 from .formulation import Formulation
-from .jacobian_code import JacobianCode
 from .points import ORIGIN, Points, Where
 from .tree import TreeSolver, without_base
 

@@ -16,9 +16,18 @@ from ..forms.matrices import Matrices
 from ..forms.solution import Solution
 from ..model.states import check_finite
 from .actuation import actuated_speeds, check_produced
-from .derivatives import QUESTIONS, Derivatives, TreeDerivatives, Wrt, check_wrt, field_of
+from .derivatives import (
+    QUESTIONS,
+    Derivatives,
+    JacobianCode,
+    TreeDerivatives,
+    Wrt,
+    check_wrt,
+    field_of,
+    reaction_derivatives,
+    statics_code,
+)
 from .evaluator import At, Evaluator, Rows, each_state, unbatch
-from .jacobian_code import JacobianCode, reaction_derivatives, statics_code
 
 
 class TreeSolver:

@@ -19,7 +19,7 @@ from ...dialect.sincos import UNLIKELY, sines_and_cosines
 from ...dialect.text import Writer
 from ...trace import Number, Symbol, needed
 from ...trace.lookup import Lookup
-from ..run import TracedProgram
+from ..traced import TracedProgram
 from .lookup import Lookups
 from .stages import STAGED, plan
 

@@ -82,8 +82,6 @@ ACCEPTED = 1e-3
 
 
 class Point(Protocol):
-    """A point of a search."""
-
     @property
     def cost(self) -> float:
         """The sum of squares."""

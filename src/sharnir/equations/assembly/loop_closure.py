@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...backends import sizes
-from ...backends.run import Values, state_inputs, with_bodies
+from ...backends.run import Values, with_bodies
+from ...backends.traced import state_inputs
 from ...errors import AssemblyError, SingularError
 from ...model.constraints.closing import ClosingJoint
 from ...model.model import Model

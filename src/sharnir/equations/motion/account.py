@@ -97,7 +97,6 @@ DECIDED = tuple(np.geomspace(0.1, 10.0, 32).tolist())
 
 @per_structure
 def not_conservative(structure: Structure) -> np.ndarray:
-    """Indices of these forces."""
     forces = list(structure.forces.forces.values())
     counts = np.zeros(len(forces), dtype=bool)
     for group in structure.forces.groups:

@@ -15,7 +15,8 @@ import numpy as np
 from ...backends import sizes
 from ...backends.differentiated import displacement
 from ...backends.graph_function import GraphFunction
-from ...backends.run import Values, evaluate, state_inputs
+from ...backends.run import Values, evaluate
+from ...backends.traced import state_inputs
 from ...dialect.cache import Cache
 from ...dialect.native import bind_kernel
 from ...dialect.storage import allocate

@@ -8,7 +8,8 @@ from typing import Any
 
 from ...backends import sizes
 from ...backends.graph_function import GraphFunction
-from ...backends.run import Values, evaluate, read_by_forces, state_inputs
+from ...backends.run import Values, evaluate, read_by_forces
+from ...backends.traced import state_inputs
 from ...dialect.cache import Cache
 from ...model.per_structure import per_structure
 from ...model.structure import Structure

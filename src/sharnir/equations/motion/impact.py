@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...backends.run import state_inputs, with_bodies
+from ...backends.run import with_bodies
+from ...backends.traced import state_inputs
 from ...errors import StateError
 from ...model.motion import Motion
 from ...model.structure import Structure

@@ -15,7 +15,7 @@ import numpy as np
 from ...backends.differentiated import displacement, displacements
 from ...backends.graph_function import GraphFunction
 from ...backends.grouped import native_add
-from ...backends.run import new_inputs
+from ...backends.traced import new_inputs
 from ...dialect.cache import Cache
 from ...dialect.jit import host_lanes
 from ...dialect.native import Native, bind_kernel
@@ -82,7 +82,6 @@ class Layout(NamedTuple):
 
 @per_structure
 def layout(s: Structure) -> Layout:
-    """The layout of a model's state."""
     j = s.joints
     own = j.coordinates > 0
     adds = own & (j.kind != BALL) & (j.kind != FREE) & (j.coordinates == j.axes)
@@ -226,7 +225,6 @@ START_TOLERANCE = 1e-14
 
 
 def is_redundant(model: Model) -> bool:
-    """Whether there is anything to normalize."""
     return bool(len(model.structure.quaternions))
 
 

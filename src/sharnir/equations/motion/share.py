@@ -87,7 +87,6 @@ def closed_structure(model: Model) -> Structure:
 
 
 def _blocks(model: Model, rows: BodyRows) -> list[Block]:
-    """The constraints of a model as unknowns that bodies share."""
     first, kind, target, at = (x.tolist() for x in rows.links)
     of_rows, row_first, out = rows.row_of.tolist(), rows.row_first.tolist(), list[Block]()
     constraints = model.constraints

@@ -165,9 +165,8 @@ class SingularPassage:
     @property
     def first(self) -> tuple[float, str]:
         """When a neighbourhood was first entered, and which row depends on the others there."""
-        return float(self.p.tally[singular_step.FIRST_T]), str(
-            self.equations.table.rows[int(self.p.tally[singular_step.FIRST_ROW])]
-        )
+        row = self.equations.table.rows[int(self.p.tally[singular_step.FIRST_ROW])]
+        return float(self.p.tally[singular_step.FIRST_T]), str(row)
 
     @property
     def failures(self) -> tuple[int, float]:

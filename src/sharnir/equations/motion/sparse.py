@@ -170,7 +170,6 @@ class ExactLoops:
             self._masks |= {name: np.flatnonzero(counted[x] == 0.0) for name, x in of.items()}
 
     def _evaluated(self) -> list[Native]:
-        """The rows at the state."""
         layout = self.sparse.rows.layout
         flat = np.zeros((sum(layout.sizes.values()), 2))
         parts = {name: flat[at : at + layout.sizes[name]] for name, at in layout.at.items()}
@@ -205,12 +204,10 @@ class ExactLoops:
         return [*self._evaluated(), copied, *self._program(CLOSED["closed/correction"], arrays)]
 
     def position(self) -> list[Native]:
-        """A Newton step of the coordinates, in place."""
         moved = native_retract(self.sparse.model, self.two, self.rows["delta"], self.store, pairs=True)
         return [*self._corrected("g"), moved]
 
     def speed(self) -> list[Native]:
-        """The correction of the speeds, in place."""
         everywhere = np.arange(self.structure.nv, dtype=np.int64)
         return [*self._corrected("rate"), native_add(self.rows["delta"], everywhere, self.two["v"], self.store, pairs=True)]
 

@@ -117,7 +117,6 @@ class BodyRows(RowLayout):
             yield row, float(f.values(flat, [f.g[k]])[0, member])
 
     def moves_at_rest(self) -> bool:
-        """Whether rates are other than zero at rest."""
         motion = self.motion.generic(at_rest=True)
         rates = (part.family.generic(motion, _outputs(part, ["rate"])).vanishes[..., part.which] for part in self.parts)
         return not all(vanish.all() for vanish in rates)
@@ -247,7 +246,6 @@ class BodyRows(RowLayout):
 
 @per_structure
 def body_rows(model: Model) -> BodyRows:
-    """The rows of a model."""
     return BodyRows(model.structure, model.constraints)
 
 

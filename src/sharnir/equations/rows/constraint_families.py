@@ -59,7 +59,6 @@ class Family:
         return [int(x) for x, width in zip(self.targets[member], self.widths, strict=True) if width == WIDE]
 
     def outputs(self, kept: Sequence[int]) -> dict[str, list[Number]]:
-        """Outputs of the chosen rows by name."""
         return {
             "g": [self.g[k] for k in kept if k < len(self.g)],
             "rate": [self.rate[k] for k in kept],

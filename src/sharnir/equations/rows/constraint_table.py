@@ -13,7 +13,8 @@ import numpy as np
 from ...backends import sizes
 from ...backends.fast_path import fast_single
 from ...backends.graph_function import GraphFunction
-from ...backends.run import TracedProgram, Values, evaluate, state_inputs, with_bodies
+from ...backends.run import Values, evaluate, with_bodies
+from ...backends.traced import TracedProgram, state_inputs
 from ...dialect.jit import host_lanes
 from ...errors import AssemblyError, SingularError
 from ...model.model import Model

@@ -12,7 +12,8 @@ from ...backends.compiled_programs import CompiledPrograms
 from ...backends.graph_function import GraphFunction
 from ...backends.grouped import GroupedCode
 from ...backends.grouped_forces import flat_motion
-from ...backends.run import Values, evaluate, state_inputs, with_bodies
+from ...backends.run import Values, evaluate, with_bodies
+from ...backends.traced import state_inputs
 from ...dialect.cache import Cache
 from ...dialect.native import Native
 from ...errors import StateError

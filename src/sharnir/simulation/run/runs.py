@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.threaded import helped
+from ...backends.thread_team import helped
 from ...equations.assembly.start import StartState
 from ...equations.motion.stabilisation import Stabilisation
 from ...errors import MethodError, SimulationError

@@ -10,7 +10,7 @@ from ...dialect.native import Native
 from ...dialect.native import from_python as native_from_python
 from ...equations.motion.account import state_rates
 from ...equations.motion.constrained import ConstrainedEquations
-from ...equations.motion.partitioning import Partitioning
+from ...equations.motion.projector import Partitioning
 from ...equations.motion.retraction import is_redundant, normalize
 from ...equations.motion.singular_passage import Run, SingularPassage
 from ...equations.motion.stabilisation import PROJECTION

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...backends.graph_function import GraphFunction
 from ...backends.loops import LoopRunner
-from ...backends.run import state_inputs
-from ...backends.threaded import in_one_team
+from ...backends.thread_team import in_one_team
+from ...backends.traced import state_inputs
 from ...dialect.native import Native, bind_kernel, calls
 from ...equations.kernels import solution
 from ...equations.kernels.solution import ConstrainedState, StabilisationTerms

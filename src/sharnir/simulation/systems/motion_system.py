@@ -18,7 +18,7 @@ from ...dialect.jit import host_lanes
 from ...dialect.native import Native, from_python
 from ...dynamics import Dynamics
 from ...equations.motion.account import native_carry
-from ...equations.motion.partitioning import Partitioning
+from ...equations.motion.projector import Partitioning
 from ...equations.motion.retraction import native_normalize, normalized_start
 from ...equations.motion.singular_passage import Run, SingularPassage
 from ...equations.motion.stabilisation import PROJECTION, Stabilisation
