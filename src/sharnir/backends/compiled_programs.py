@@ -53,13 +53,7 @@ class CompiledPrograms:
             sizes.mark_large(self.structure)
         return "loops"
 
-    def runner(
-        self,
-        name: str,
-        outputs: Sequence[str] = (),
-        wrenches: bool = False,
-        backend: str | None = None,
-    ) -> Any:
+    def runner(self, name: str, outputs: Sequence[str] = (), wrenches: bool = False, backend: str | None = None) -> Any:
         program = FORCE_REPORT if name == "forces" else program_for(self.structure, name)
         outputs = tuple(outputs) or tuple(program.outputs.__annotations__)
         constant: dict[str, Sequence[float]] = {}

@@ -59,8 +59,8 @@ class ConstrainedCode:
     def rows(self) -> GraphFunction:
         """q, v, t → J, gamma."""
         values = state_inputs(self.structure, Graph())
-        rows = self.equations.table.trace(values)
-        return self._made(values, {"J": tuple(x for row in rows.J for x in row), "gamma": rows.gamma})
+        rows = self.equations.table.trace(values).groups
+        return self._made(values, {name: rows[name] for name in ("J", "gamma")})
 
     @cached_property
     def least(self) -> GraphFunction:

@@ -18,6 +18,7 @@ from ..backends.fast_path import FastPath, fast_path
 from ..backends.graph_function import GraphFunction
 from ..backends.run import evaluate, relink
 from ..backends.traced import TracedProgram, state_inputs, traced_program
+from ..equations.assembly.least_motion import times
 from ..equations.kernels.solution import ConstrainedState
 from ..equations.motion.constrained import ConstrainedEquations
 from ..errors import SingularError
@@ -108,7 +109,7 @@ class ConstrainedDerivatives:
             "r": tuple(x - y for x, y in zip(tree, carried, strict=True)),  # (DC1)
             "s": tuple(x + y for x, y in zip(moved, rows.gamma, strict=True)),  # (DC2)
             "M": tuple(evaluate(s, "inertia/composite", given).M.ravel()),
-            "J": tuple(x for row in rows.J for x in row),
+            "J": rows.groups["J"],
         }
         return traced_program(values, outputs)
 
@@ -278,14 +279,14 @@ def refined_changes(residuals: Residuals, qdd: np.ndarray, lam: np.ndarray, shar
     S = J @ W.swapaxes(1, 2)
     E = share * _diagonal(S)
     A = S + E[:, :, None] * np.eye(E.shape[1])
-    d = _times(S, lam) - here["s"]
-    free = qdd - _times(W.swapaxes(1, 2), lam)
+    d = times(S, lam) - here["s"]
+    free = qdd - times(W.swapaxes(1, 2), lam)
     dE = share * _changes_of_diagonal(residuals, W)
 
     total, step, dlam = np.zeros_like(d), _solve(A, d), np.zeros_like(here["ds"])
     for _ in range(1 + REFINED):
         total = total + step
-        here = residuals(free + _times(W.swapaxes(1, 2), total), total)
+        here = residuals(free + times(W.swapaxes(1, 2), total), total)
         defect = W @ here["dr"] - here["ds"]  # changes of d − Sλ at fixed λ
         dlam = dlam + np.linalg.solve(A, defect - S @ dlam - dE * step[:, :, None])
         step = _solve(A, E * step)
@@ -313,7 +314,3 @@ def _diagonal(S: np.ndarray) -> np.ndarray:
 
 def _solve(A: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.linalg.solve(A, x[:, :, None])[:, :, 0]
-
-
-def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return (A @ x[:, :, None])[:, :, 0]

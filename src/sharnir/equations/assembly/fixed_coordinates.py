@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...backends.differentiated import displacements
-from ...errors import ModelError, brief, choices
+from ...errors import AssemblyError, ModelError, brief, choices
 from ...kernels.joint_stage import BALL, FREE, SCREW, TURN
 from ...model.coordinates import entries
 from ...model.model import Model
@@ -74,6 +75,14 @@ def undeformed(model: Model, held: Held) -> Held | None:
     if np.array_equal(speeds, held.speeds):
         return None
     return replace(held, speeds=speeds, coordinates=tuple(dict.fromkeys(coordinates)))
+
+
+def stiff_first(model: Model, held: Held, find: Callable[[Held], np.ndarray]) -> np.ndarray:
+    """The result of `find` with elastic coordinates held too, where there is one, else without."""
+    if (stiff := undeformed(model, held)) is not None:
+        with suppress(AssemblyError):
+            return find(stiff)
+    return find(held)
 
 
 def held_speeds(model: Model, names: Sequence[str]) -> Held:

@@ -7,7 +7,7 @@ Undamped while steps keep what they promise, it converges fast; damped where one
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,11 @@ SPARSE_DAMPING = 1e-12
 DENSE = 150
 """Rows up to which JJᵀ is factorized as a dense matrix."""
 REFINEMENTS = 4
+
+
+def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """A x of many states."""
+    return np.asarray((A @ x[..., None])[..., 0])
 
 
 def stacked(J: Rows, more: np.ndarray) -> Rows:
@@ -81,12 +86,6 @@ ACCEPTED = 1e-3
 """The share of the expected gain above which a step is taken."""
 
 
-class Point(Protocol):
-    @property
-    def cost(self) -> float:
-        """The sum of squares."""
-
-
 class Step(NamedTuple):
     """A step: the motion, and the decrease of the cost that it promises."""
 
@@ -96,7 +95,8 @@ class Step(NamedTuple):
     """The search ends where this step leaves more than so large a share of the cost."""
 
 
-P = TypeVar("P", bound=Point)
+P = TypeVar("P", bound=Any)
+"""A point of a search: its `cost` is the sum of squares."""
 
 
 def damped_newton(

@@ -19,7 +19,7 @@ from ..motion.retraction import layout, retract
 from ..rows.constraint_table import ConstraintTable
 from .continuation import distance
 from .fixed_coordinates import Held, undeformed
-from .least_motion import RANK, STRAIGHT
+from .least_motion import RANK, STRAIGHT, times
 from .loop_closure import MOTION, ROUNDING, TOLERANCE, turned_rows
 from .search import FAR, OTHER_SIDE, UNWOUND, other_side, unwound_rows
 from .start import ACCELERATIONS_MET, MOVED, NEARLY_CLOSED, SPEEDS_MET, Asked, closed_start, guided, is_moved, start_at
@@ -159,7 +159,7 @@ class _Starts:
             step, is_clear = _least_motion(J, g)
             longest = np.maximum(_gap(step), 1e-300)
             step *= np.minimum(1.0, MOTION * np.maximum(1.0, _gap(g)) / longest)[:, None]
-            expected = cost - ((g + _times(J, step)) ** 2).sum(axis=1)
+            expected = cost - ((g + times(J, step)) ** 2).sum(axis=1)
             trial = retract(self.model, q, step, self.t)
             g1, J1 = self._residuals(trial, free, at[going])
             cost1 = (g1 * g1).sum(axis=1)
@@ -205,17 +205,13 @@ class _Starts:
         v = np.where(now["rate"].any(axis=1, keepdims=True), v, asked)
         now = self._rows(q, v, every)
         J, gamma = now["J"], now["gamma"]
-        left = _times(J, _least_change(J, gamma)) + gamma
+        left = times(J, _least_change(J, gamma)) + gamma
         ok = _gap(now["rate"] / self.table.scale.of_rates(q, v, J)) <= SPEEDS_MET
         return v, ok & (_gap(left / self.table.scale.of_accelerations(q, gamma, J)) <= ACCELERATIONS_MET)
 
 
 def _gap(g: np.ndarray) -> np.ndarray:
     return np.asarray(np.abs(g).max(axis=1, initial=0.0))
-
-
-def _times(J: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.asarray((J @ x[..., None])[..., 0])
 
 
 def _least_motion(J: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -225,13 +221,13 @@ def _least_motion(J: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     share = w / np.maximum(w.max(axis=1, keepdims=True, initial=0.0), 1e-300)
     counts = share > RANK
     inverse = np.where(counts, 1.0 / np.where(counts, w, 1.0), 0.0)
-    x = inverse * _times(np.swapaxes(U, 1, 2), np.where(np.isfinite(g), g, 0.0))
-    return -_times(T, _times(U, x)), ~((share > UNCLEAR[0]) & (share < UNCLEAR[1])).any(axis=1)
+    x = inverse * times(np.swapaxes(U, 1, 2), np.where(np.isfinite(g), g, 0.0))
+    return -times(T, times(U, x)), ~((share > UNCLEAR[0]) & (share < UNCLEAR[1])).any(axis=1)
 
 
 def _least_change(J: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """The least x with J x = −wanted, as nearly as that can be; nan where a number is not finite."""
     good = np.isfinite(J).all(axis=(1, 2)) & np.isfinite(wanted).all(axis=1)
     out = np.full((len(J), J.shape[2]), np.nan)
-    out[good] = -_times(np.linalg.pinv(J[good], rcond=RANK_OF_SPEEDS), wanted[good])
+    out[good] = -times(np.linalg.pinv(J[good], rcond=RANK_OF_SPEEDS), wanted[good])
     return out

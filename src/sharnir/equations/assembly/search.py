@@ -18,7 +18,7 @@ from ...model.pose import Pose, Rotation
 from ..motion.retraction import retract
 from ..rows.constraint_table import ConstraintTable
 from .continuation import Drive, distance, turned_alike
-from .fixed_coordinates import Held, angles, own_speeds, undeformed
+from .fixed_coordinates import Held, angles, own_speeds, stiff_first
 from .loop_closure import TOLERANCE, Closure, not_closed
 
 RINGS = ((0.05, 2), (0.3, 4), (1.0, 6), (math.pi, 8))
@@ -36,12 +36,7 @@ UNWOUND = 1e-9
 
 def closed_position(model: Model, table: ConstraintTable, guess: np.ndarray, t: float, held: Held) -> np.ndarray:
     """The nearest closed position that is found; with flexible bodies as they are deformed, where there is such a one."""
-    if (stiff := undeformed(model, held)) is not None:
-        try:
-            return _Search(model, table, guess, t, stiff).found()
-        except AssemblyError:
-            pass
-    return _Search(model, table, guess, t, held).found()
+    return stiff_first(model, held, lambda held: _Search(model, table, guess, t, held).found())
 
 
 class _Search:

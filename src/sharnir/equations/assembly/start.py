@@ -22,7 +22,7 @@ from ...types import truth
 from ..rows.constraint_table import ConstraintTable, Numbers, table_of
 from ..rows.scale import Scale
 from .continuation import turned_alike
-from .fixed_coordinates import Held, coordinate_rows, held_coordinates, held_speeds, undeformed
+from .fixed_coordinates import Held, coordinate_rows, held_coordinates, held_speeds, stiff_first, undeformed
 from .least_motion import Rows, least_motion, of_speeds, stacked
 from .loop_closure import Closure, off_by
 from .search import closed_position
@@ -268,12 +268,7 @@ Start = ArrayLike | Mapping[str, ArrayLike] | None
 
 def assembled_speeds(model: Model, table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float, held: Held) -> np.ndarray:
     """The speeds nearest to v that meet the constraints, those held not changing, nor elastic ones where that can be."""
-    if (stiff := undeformed(model, held)) is not None:
-        try:
-            return nearest_speeds(model, table, q, v, t, stiff)
-        except AssemblyError:
-            pass
-    return nearest_speeds(model, table, q, v, t, held)
+    return stiff_first(model, held, lambda held: nearest_speeds(model, table, q, v, t, held))
 
 
 def nearest_speeds(model: Model, table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float, held: Held) -> np.ndarray:

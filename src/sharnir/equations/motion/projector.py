@@ -156,8 +156,7 @@ class Partitioning:
         """`recover` and `reconsider` on the state whose parts are the arrays `at`."""
         e = self.equations
         inputs = state_inputs(self.structure, Graph())
-        rows = e.table.trace(inputs)
-        outputs = {"g": rows.g, "rate": rows.rate, "J": tuple(x for row in rows.J for x in row)}
+        outputs = {name: x for name, x in e.table.trace(inputs).groups.items() if name != "gamma"}
         evaluate = GraphFunction.of(inputs, outputs, e.store)
         own = {name: getattr(self.p, name) for name in outputs}
         self._use([evaluate.bind({**at, **own}), native_retract(e.model, at, self.p.delta, e.store)])

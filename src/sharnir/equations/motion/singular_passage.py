@@ -26,10 +26,10 @@ from ...trace import GraphTooLarge
 from ..kernels import singular_step
 from ..kernels.singular_step import Passage
 from ..rows.constraint_families import SPEED
-from ..rows.dependence import always_dependent
 from ..rows.one_constraint import label_of
 from .constrained import ConstrainedEquations
 from .derivative import trace_derivative
+from .share import always_dependent
 from .sparse import ExactLoops
 
 MOST_CALLS = 1000

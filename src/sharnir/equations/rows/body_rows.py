@@ -38,18 +38,12 @@ class Condition(NamedTuple):
     row: ConstraintRow
 
 
-class MovingRows(NamedTuple):
-    kept: list[np.ndarray]
-    """For every family (members, rows): whether a row is moved by anything."""
-    trivial: list[ConstraintRow]
-    """Rows that nothing moves."""
-    conditions: list[Condition]
-    """Rows that nothing moves and that hold at some values of the parameters only."""
-
-
-def moving_rows(families: Sequence[Family], labels: Sequence[str], motion: GenericMotion) -> MovingRows:
-    """A row is kept unless its rate vanishes at generic states, relative to the terms of this row alone: a rate of
-    rounding errors, scaled by its own size, would count as a constraint."""
+def moving_rows(
+    families: Sequence[Family], labels: Sequence[str], motion: GenericMotion
+) -> tuple[list[np.ndarray], list[ConstraintRow], list[Condition]]:
+    """For every family (members, rows) whether a row is moved by anything; the rows that nothing moves; those of them that hold
+    at some values of the parameters only. A row is kept unless its rate vanishes at generic states, relative to the terms of this
+    row alone: a rate of rounding errors, scaled by its own size, would count as a constraint."""
     kept = [~f.generic(motion, f.rate).vanishes.all(axis=1).T for f in families]
     residuals = [[f.values(flat, f.g) for flat in motion.flat] for f in families]
     found: list[tuple[bool, int, int, ConstraintRow]] = []
@@ -66,7 +60,7 @@ def moving_rows(families: Sequence[Family], labels: Sequence[str], motion: Gener
                 raise ModelError(f"{row} can never be met: it stays at {gap[0, member, k]:.6g} whatever the motion")
             if spread[member][k] > 1e-12 * max(1.0, largest_gap[member][k]):  # parameters differ from sample to sample
                 conditions.append(Condition(f, member, k, row))
-    return MovingRows(kept, [row for *_, row in sorted(found, key=lambda x: x[:3])], conditions)
+    return kept, [row for *_, row in sorted(found, key=lambda x: x[:3])], conditions
 
 
 # --- body rows
@@ -97,10 +91,8 @@ class BodyRows(RowLayout):
         self.structure, self.layout, self.motion = structure, structure.forces.layout, FlatMotion(structure)
         found = families(structure, self.layout, constraints)
         labels = [label_of(name, constraint) for name, constraint in constraints.items()]
-        moving = moving_rows(found, labels, self.motion.generic()) if found else None
-        self.trivial = moving.trivial if moving else []
-        self._conditions = moving.conditions if moving else []
-        super().__init__(found, list(constraints), labels, moving.kept if moving else [])
+        kept, self.trivial, self._conditions = moving_rows(found, labels, self.motion.generic()) if found else ([], [], [])
+        super().__init__(found, list(constraints), labels, kept)
         self._order = list(constraints)
         self._expressions: dict[tuple[str, ...], list[Expression]] = {}
         self._codes: dict[tuple[tuple[str, ...], bool, Cache], GroupedCode] = {}

@@ -253,21 +253,16 @@ class RowLayout:
     @cached_property
     def row_of_K(self) -> np.ndarray:
         """The row that every number in K belongs to."""
-        found = [np.zeros(0, dtype=np.int64)]
-        for c in range(len(self.names)):
-            mine = self.row_of[self.row_first[c] : self.row_first[c + 1]]
-            for k in range(self.links.first[c], self.links.first[c + 1]):
-                found.append(np.repeat(mine, WIDE if self.links.kind[k] == BODY else 1))
-        return np.concatenate(found)
+        links, k = self.rows_of(np.arange(len(self.links.kind)))
+        rows = self.row_of[self.row_first[self.owner[links]] + k]
+        return np.repeat(rows, np.where(self.links.kind[links] == BODY, WIDE, 1))
 
     @cached_property
     def angular_K(self) -> np.ndarray:
         """For every number in K, whether it belongs to an angular velocity."""
-        found = [np.zeros(0, dtype=bool)]
-        for k in range(len(self.links.kind)):
-            size = int(self.links.at[k + 1] - self.links.at[k])
-            found.append(np.arange(size) % WIDE >= 3 if self.links.kind[k] == BODY else np.zeros(size, dtype=bool))
-        return np.concatenate(found)
+        sizes = np.diff(self.links.at)
+        place = np.arange(self.links.at[-1]) - np.repeat(self.links.at[:-1], sizes)
+        return np.repeat(self.links.kind == BODY, sizes) & (place % WIDE >= 3)
 
     @cached_property
     def owner(self) -> np.ndarray:

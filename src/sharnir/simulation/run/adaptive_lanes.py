@@ -14,8 +14,8 @@ from ...dialect.native import Native, bind_kernel
 from ...equations.kernels.singular_step import Approach, TypicalPivots, approach
 from ...equations.motion.derivative import Derivative
 from ...equations.motion.retraction import vector_normalize
+from ...equations.motion.share import always_dependent
 from ...equations.motion.stabilisation import PROJECTION
-from ...equations.rows.dependence import always_dependent
 from ...errors import MethodError, StateError
 from ...integrate.kernels.state import DONE
 from ...integrate.side_by_side import ENTRIES, SideBySide
