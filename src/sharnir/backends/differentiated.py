@@ -246,8 +246,7 @@ class WithForces:
         self.programs, self.question, self.mechanism, self.backend = programs, question, mechanism, backend
         self.inputs = mechanism.inputs
         self.outputs = {name: mechanism.outputs[name] for name in outputs}
-        self.slopes = ForceSlopes(programs.structure)
-        self._slopes_of = self.slopes.compiled(programs.store) if backend == "loops" else None
+        self.slopes = ForceSlopes(programs.structure, programs.store if backend == "loops" else None)
 
     def chain(self, arrays: Any, threads: int = 1) -> list[Any]:
         raise NotImplementedError("derivatives by several programs are no single chain of native functions")
@@ -272,7 +271,7 @@ class WithForces:
         motion["parameter"] = np.broadcast_to(parameters, (n, parameters.shape[1]))
         moved = _shaped(self._columns, n, rows, threads) if self.slopes.kinematic else {}
         columns = {name: x for name, x in moved.items() if name in COLUMNS}
-        add_forces(self.question, found, self.slopes(motion, columns, self._slopes_of))
+        add_forces(self.question, found, self.slopes(motion, columns))
         return found
 
 

@@ -39,18 +39,13 @@ class GroupedForces:
         self.code.run(flat, {"push": out})
         return {"wrench": out[:, : layout.load_at], "load": out[:, layout.load_at : layout.rate_at]}
 
-    def report(self, motion: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Stored energy and power (n, number of forces)."""
-        energy, power = self._per_force(self.flat(motion), "energy", "power")
-        return energy, power
-
-    def excess(self, motion: Mapping[str, np.ndarray]) -> np.ndarray:
-        """(n, number of forces): power beyond the rate of the stored energy: what a force adds or removes."""
-        return self._per_force(self.flat(motion), "excess")[0]
-
-    def prescribed_power(self, motion: Mapping[str, np.ndarray]) -> np.ndarray:
-        """(n,): power of all forces on the ground."""
-        return self._per_force(self.flat(motion), "prescribed")[0].sum(axis=1)
+    def per_force(self, motion: Mapping[str, np.ndarray], *answers: str) -> list[np.ndarray]:
+        """(n, number of forces) each: stored "energy", "power", "excess", the power beyond the rate of that energy, "prescribed", the
+        power on what moves as a given function of time."""
+        flat = self.flat(motion)
+        out = {name: np.zeros((len(flat), len(self.table))) for name in answers}
+        self.code.run(flat, out)
+        return list(out.values())
 
     def flat(self, motion: Mapping[str, np.ndarray]) -> np.ndarray:
         """(n, size): everything forces read, laid out by `Layout`; poses and velocities of bodies are computed here."""
@@ -75,11 +70,6 @@ class GroupedForces:
         return [*natives, *self.code.chain(flat, answers)]
 
     _of_bodies = frozenset(("r", "G", "velocity"))
-
-    def _per_force(self, flat: np.ndarray, *answers: str) -> list[np.ndarray]:
-        out = {name: np.zeros((len(flat), len(self.table))) for name in answers}
-        self.code.run(flat, out)
-        return list(out.values())
 
 
 def flat_motion(
@@ -120,9 +110,9 @@ class ReportRunner(Interface):
         return [*self.forces.chain(state, found), *finite(arrays, self)]
 
     def run(self, n: int, inputs: Any, outputs: Any, threads: int = 1) -> None:
-        found = dict(zip(("energy", "power"), self.forces.report(dict(zip(self.inputs, inputs, strict=True))), strict=True))
+        energy, power = self.forces.per_force(dict(zip(self.inputs, inputs, strict=True)), "energy", "power")
         for name, y in zip(self.outputs, outputs, strict=True):
-            y[:] = found[name]
+            y[:] = energy if name == "energy" else power
 
 
 # --- the user's own functions: drives, custom joints, a moving base
