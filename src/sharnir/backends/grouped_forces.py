@@ -40,7 +40,7 @@ class GroupedForces:
         return {"wrench": out[:, : layout.load_at], "load": out[:, layout.load_at : layout.rate_at]}
 
     def per_force(self, motion: Mapping[str, np.ndarray], *answers: str) -> list[np.ndarray]:
-        """(n, number of forces) each: stored "energy", "power", "excess", the power beyond the rate of that energy, "prescribed", the
+        """(n, number of forces) each: stored "energy", "power", "excess", that beyond the rate of that energy, "prescribed", the
         power on what moves as a given function of time."""
         flat = self.flat(motion)
         out = {name: np.zeros((len(flat), len(self.table))) for name in answers}

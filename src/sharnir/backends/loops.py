@@ -79,6 +79,7 @@ class FilledData:
 # --- loops
 LANES_FROM = 8
 """Batch size from which code for lanes is compiled, although code for one state may exist already."""
+Arrays = dict[str, np.ndarray]
 BODIES_OF_A_CALL = 2**18
 """States times bodies of one call, after which Ctrl-C is heard: about a tenth of a second."""
 
@@ -203,16 +204,7 @@ class LoopRunner(Interface):
         workspace = _Workspace(self, lanes)
         return workspace.batch(self._all_inputs(n, inputs), dict(zip(self.outputs, outputs, strict=True)), 0, n)
 
-    def _part(
-        self,
-        x: dict[str, np.ndarray],
-        y: dict[str, np.ndarray],
-        first: int,
-        last: int,
-        lanes: int,
-        sharing: int,
-        parameters: np.ndarray | None,
-    ) -> None:
+    def _part(self, x: Arrays, y: Arrays, first: int, last: int, lanes: int, sharing: int, parameters: np.ndarray | None) -> None:
         """States first … last, which have the same parameters where masses and places depend on them."""
         idle = self._idle.setdefault((lanes, sharing), [])
         try:

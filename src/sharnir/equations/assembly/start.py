@@ -20,7 +20,7 @@ from ...model.model import Model
 from ...model.states import check_state
 from ...types import truth
 from ..rows.constraint_table import ConstraintTable, Numbers, table_of
-from ..rows.scale import Scale
+from ..rows.one_constraint import Scale
 from .continuation import turned_alike
 from .fixed_coordinates import Held, coordinate_rows, held_coordinates, held_speeds, stiff_first, undeformed
 from .least_motion import Rows, least_motion, of_speeds, stacked
@@ -244,7 +244,7 @@ def _nearly_closed(model: Model, table: ConstraintTable, asked: np.ndarray, t: f
 
 def _nearly_met(model: Model, table: ConstraintTable, q: np.ndarray, asked: np.ndarray, t: float, held: Held) -> np.ndarray:
     try:
-        return assembled_speeds(model, table, q, asked, t, held)
+        return stiff_first(model, held, lambda held: nearest_speeds(model, table, q, asked, t, held))
     except AssemblyError:
         v = nearest_speeds(model, table, q, asked, t, held_speeds(model, []))
         if (np.abs(v - asked) > MOVED * table.scale.of_speeds(q, v)).any():
@@ -266,13 +266,8 @@ Start = ArrayLike | Mapping[str, ArrayLike] | None
 """Coordinates or speeds: an array, {joint: value}, or None for the neutral position at rest."""
 
 
-def assembled_speeds(model: Model, table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float, held: Held) -> np.ndarray:
-    """The speeds nearest to v that meet the constraints, those held not changing, nor elastic ones where that can be."""
-    return stiff_first(model, held, lambda held: nearest_speeds(model, table, q, v, t, held))
-
-
 def nearest_speeds(model: Model, table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float, held: Held) -> np.ndarray:
-    """The same with no speed preferred to another."""
+    """The speeds nearest to v that meet the constraints, those held not changing."""
     now = table.finite(q, v, t, sparse=True)
     J, rate = now["J"], now["rate"]
     if not np.abs(rate).max(initial=0.0):

@@ -21,8 +21,7 @@ from ...model.model import Model
 from ...model.per_structure import per_structure
 from ...trace import Expression, Graph, Number, Symbol, needed, tangent
 from .body_rows import body_rows
-from .one_constraint import ConstraintRow
-from .scale import Scale
+from .one_constraint import ConstraintRow, Scale
 from .sparse_rows import SparseRows
 
 T = TypeVar("T")
