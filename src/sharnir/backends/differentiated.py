@@ -183,6 +183,8 @@ def _traced(inputs: Mapping[str, Sequence[Symbol]], outputs: Mapping[str, Any]) 
 
 
 # --- which way for which model and backend
+# Straight-line code holds everything in one graph. On loops and interpreted, the kernels give the derivatives of the mechanism,
+# and those of its forces are added state by state.
 NUMBERS_AT_ONCE = 1 << 22
 """Derivatives of what forces read, held for some states at a time: 32 MB."""
 

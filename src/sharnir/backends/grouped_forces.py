@@ -1,4 +1,5 @@
-"""The forces of a model for backends that loop: grouped by shape, gathered from the flat motion (`model/forces/layout.py`)."""
+"""The forces of a model for backends that loop: grouped by shape, gathered from the flat motion (`model/forces/layout.py`); and
+the user's own functions."""
 
 from __future__ import annotations
 
@@ -117,7 +118,8 @@ class ReportRunner(Interface):
 
 # --- the user's own functions: drives, custom joints, a moving base
 class UserFunctions:
-    """Values of all of them, `drive` (nd, 3) and `given` (ng,), from q, v, t and the parameters."""
+    """Values of all of them, `drive` (nd, 3) and `given` (ng,), from q, v, t and parameters; grouped by shape as forces are: a
+    thousand sines that differ in amplitude and phase are one piece of machine code."""
 
     def __init__(self, structure: Structure, store: Cache) -> None:
         s = self.structure = structure

@@ -266,6 +266,8 @@ def _products(rows: Any, x: Sequence[Number], size: int) -> tuple[Number, ...]:
 
 
 # --- where constraint rows nearly depend on one another
+# There the solution is the one of (L7), in which ε stands beside S, not that of the equations with constraints. Its six sweeps
+# are differentiated one by one: each is a state of a and λ with residuals of its own.  docs/theory/derivatives_closed.md (DC6)
 Residuals = Callable[[np.ndarray, np.ndarray], Mapping[str, np.ndarray]]
 """From a (k, n) and λ (k, m): "r" and "s", and the changes "dr" (k, n, c), "ds" (k, m, c) along all directions; M and J."""
 

@@ -1,4 +1,5 @@
-"""Derivatives of forward and inverse dynamics of trees: which way they are computed, and the result."""
+"""Derivatives: the result; of forward and inverse dynamics of trees, which way they are computed; of any traced program; of
+reactions."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def unbatch(found: np.ndarray, single: bool, out: np.ndarray | None) -> np.ndarr
     return out
 
 
-# --- programs -------------------
+# --- programs
 class Way(NamedTuple):
     """Code that answers one question, and its fast path, which never applies to interpreted code and with wrenches."""
 

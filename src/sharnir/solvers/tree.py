@@ -1,4 +1,5 @@
-"""Trees: every question is a program of the method, on compiled or interpreted kernels."""
+"""Trees: every question is a program of the method, on compiled or interpreted kernels; methods that remain matrix forms set up
+and solve the papers' sparse systems state by state."""
 
 from __future__ import annotations
 

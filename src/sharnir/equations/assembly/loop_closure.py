@@ -173,7 +173,10 @@ def _is_stationary(g: np.ndarray, J: Rows) -> bool:
     return bool(np.linalg.norm(J.T @ g) <= STATIONARY * np.sqrt(float((J * J).sum())) * np.linalg.norm(g))
 
 
-# --- half a turn
+# --- cut joints whose rows vanish at half a turn too: which side of it they are on
+# An axis shared by two frames is perpendicular to the same two directions when it points the other way, and the vector part of a
+# rotation vanishes at half a turn about any axis. Neither is a position of the joint. Where no motion turns the joint over, as in
+# a plane, it is as it was built.
 def turned_joint(model: Model, q: np.ndarray, t: float, parameters: Numbers = ()) -> str:
     """A cut joint that is half a turn from where it belongs, in a position that meets its rows; empty where there is none."""
     s, senses = model.structure, _senses(model)

@@ -1,4 +1,5 @@
-"""The energy account on loops: the power of every cause that adds or removes energy as native code, for models of any size."""
+"""The energy account on loops: the power of every cause that adds or removes energy as native code, for models of any size; which
+forces are such causes; and the rates of states of forces, carried to where the equations read them."""
 
 from __future__ import annotations
 
@@ -97,6 +98,7 @@ DECIDED = tuple(np.geomspace(0.1, 10.0, 32).tolist())
 
 @per_structure
 def not_conservative(structure: Structure) -> np.ndarray:
+    """Indices of the forces that add or remove energy: whose power and rate of stored energy do not cancel identically."""
     forces = list(structure.forces.forces.values())
     counts = np.zeros(len(forces), dtype=bool)
     for group in structure.forces.groups:

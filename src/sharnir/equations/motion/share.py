@@ -109,7 +109,8 @@ def _blocks(model: Model, rows: BodyRows) -> list[Block]:
 # --- rounding errors of every method
 @per_structure
 def expected_errors(model: Model) -> dict[str, float]:
-    """Relative errors of accelerations, by the name of the method; methods that lose nothing are left out."""
+    """Relative errors of accelerations, by the name of the method, by masses that differ much and soft loops; methods that lose
+    nothing are left out. Estimated in positions with no special symmetry, assembled or not. See docs/theory/conditioning.md."""
     m = Matrices(model, model.random_q(0), None, 0.1234, None, sparse=False)
     found = accuracy.expected_errors(m)
     errors = {name: found[method.loses] for name, method in METHODS.items() if method.loses in found}

@@ -153,8 +153,10 @@ Arrays = Mapping[str, np.ndarray]
 
 
 class ExactLoops:
-    """Native functions on the state in the arrays `two` (q, v, t, tau, parameter: pairs). `parameters`: plain numbers;
-    `counted`: 0 for rows that are left out."""
+    """The same programs and rows on arrays of pairs (…, 2): native functions on the state in the arrays `two` (q, v, t, tau,
+    parameter). `parameters`: plain numbers; `counted`: 0 for rows that are left out.
+
+    Only what the constraints depend on needs the digits: forces are computed from the first parts, in double precision."""
 
     def __init__(self, sparse: SparseEquations, two: Arrays, parameters: np.ndarray, counted: np.ndarray) -> None:
         self.sparse, self.two, self.parameters = sparse, two, parameters

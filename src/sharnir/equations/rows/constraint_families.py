@@ -156,7 +156,7 @@ def _of_form(key: tuple[Form, tuple[int, ...]], found: list[tuple[Family, list[f
     )  # fmt: skip
 
 
-# --- where the rows stand
+# --- places of rows and of their blocks: rows as in the table, blocks constraint after constraint
 BODY, SPEED = 0, 1
 
 
