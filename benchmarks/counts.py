@@ -17,8 +17,7 @@ import numpy as np
 
 import sharnir as sh
 from sharnir.backends.counting import Count, CountingNumber, as_count, count_compiled
-from sharnir.backends.link import linked
-from sharnir.backends.run import input_sizes, run_program
+from sharnir.backends.run import input_sizes, linked, run_program
 from sharnir.backends.traced import trace_program
 from sharnir.kernels import algebra
 from sharnir.programs import PROGRAMS
@@ -77,7 +76,7 @@ class Ledger:
 
 
 def relink_charged(function: Callable[..., Any], ledger: Ledger, names: Collection[str]) -> Callable[..., Any]:
-    """`backends.link.relink` with the functions of those names wrapped, so that each pays for its own operations."""
+    """`backends.run.relink` with the functions of those names wrapped, so that each pays for its own operations."""
     return linked(function, lambda copy: ledger.charged(copy, copy.__name__) if copy.__name__ in names else copy)
 
 
@@ -98,7 +97,7 @@ def count_parts(algorithm: str, n: int, names: tuple[str, ...] = STAGES + ROWS) 
     )
     rng = np.random.default_rng(1)
     inputs = {name: list(numbers(rng.uniform(0.1, 1.0, size))) for name, size in input_sizes(program, structure).items()}
-    run_program(program, structure, inputs, relink_charged(program.function, ledger, names), dtype=object)
+    run_program(program, structure, inputs, object, function=relink_charged(program.function, ledger, names))
     return {name: as_count(tally) for name, tally in ledger.accounts.items()}
 
 

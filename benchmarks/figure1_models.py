@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import sharnir as sh
-from sharnir.equations.motion.normalization import normalize
+from sharnir.equations.motion.retraction import normalize
 from sharnir.samples.trees import ANGULAR
 
 AXES = {1: "one-axis joints", 2: "two-axis joints", 3: "three-axis joints"}

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 import sharnir as sh
-from sharnir.backends.link import relink
 from sharnir.backends.run import input_sizes, run_program
 from sharnir.equations.motion.constrained import ConstrainedEquations
 from sharnir.programs import program_for
@@ -127,5 +126,5 @@ def accelerations(model: sh.Model, q: Any, v: Any, tau: Any, t: float = 0.0) -> 
         else:
             program = program_for(structure, "forward/composite" if structure.coupled else "forward/separate")
             given = {name: precise[name] for name in input_sizes(program, structure)}
-            found = run_program(program, structure, given, relink(program.function), dtype=object, number=Precise)
+            found = run_program(program, structure, given, object, number=Precise)
         return np.array([float(x) for x in found.qdd])

@@ -16,20 +16,16 @@ from .forms.solution import Solution
 from .model.model import Model
 from .model.references import is_name_in
 from .programs import PROGRAMS
-from .solvers.arguments import At, unbatch
 from .solvers.constrained import ConstrainedSolver
-from .solvers.derivative_questions import DerivativeQuestions
-from .solvers.evaluator import Evaluator
+from .solvers.evaluator import Actions, At, Evaluator, unbatch
 from .solvers.formulation import Formulation
-from .solvers.kinematic_questions import KinematicQuestions
-from .solvers.matrix_form import MatrixFormSolver
+from .solvers.questions import Questions, Solver
 from .solvers.regressor import TorqueRegressor
-from .solvers.solver import Actions, Solver
-from .solvers.tree import MomentumSolver, TreeSolver
+from .solvers.tree import MatrixFormSolver, MomentumSolver, TreeSolver
 from .types import Parameters, State, Wrenches, truth
 
 
-class Dynamics(KinematicQuestions, DerivativeQuestions):
+class Dynamics(Questions):
     """A model compiled for one method. One state (nq,) or a batch (B, nq) goes in, the same comes out.
 
     method   "auto" or a name of `sharnir.methods()`; `why` gives the reason for the choice of auto

@@ -11,10 +11,10 @@ from test_constraints import CUT
 import sharnir as sh
 from loop_models import STARTS, S
 from parametric_models import linkage
+from sharnir.backends.run import with_bodies
 from sharnir.equations.rows.body_rows import body_rows
+from sharnir.equations.rows.constraint_families import BODY
 from sharnir.equations.rows.constraint_table import ConstraintTable, table_of
-from sharnir.equations.rows.evaluation import with_bodies
-from sharnir.equations.rows.row_layout import BODY
 from states import assert_close, random_axis, random_mass, random_pose
 
 EPS = np.finfo(float).eps

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from sharnir.equations.motion.conservative import not_conservative
+from sharnir.equations.motion.account import not_conservative
 from sharnir.equations.rows.constraint_table import table_of
 from states import assert_close
 

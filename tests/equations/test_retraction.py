@@ -9,10 +9,10 @@ import sharnir as sh
 from loop_models import placed
 from mechanisms import floating
 from sharnir.backends import sizes
+from sharnir.backends.differentiated import displacement
 from sharnir.dialect.cache import Cache
 from sharnir.dialect.jit import host_lanes
-from sharnir.equations.motion.normalization import normalize, normalized_rows
-from sharnir.equations.motion.retraction import displacement, native_displacement, native_retract, retract
+from sharnir.equations.motion.retraction import native_displacement, native_retract, normalize, normalized_rows, retract
 from sharnir.trace import Expression, Graph
 from states import EPS, assert_close
 

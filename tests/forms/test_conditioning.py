@@ -20,7 +20,7 @@ from benchmarks.precise import Precise, accelerations
 import sharnir as sh
 from loop_models import STARTS
 from sharnir.choice.choose import TOLERATED
-from sharnir.equations.motion.accuracy import expected_errors
+from sharnir.equations.motion.share import expected_errors
 from sharnir.errors import AccuracyWarning
 from sharnir.forms import FORMS
 from sharnir.forms.closed import CLOSED_FORMS

@@ -14,8 +14,7 @@ from test_coupled import gripper
 
 import sharnir as sh
 from pinocchio_models import KINDS, random_pair
-from sharnir.backends.derivatives import graph_joints
-from sharnir.backends.differentiated import derivatives_by_graph, derivatives_by_kernels
+from sharnir.backends.differentiated import derivatives_by_graph, derivatives_by_kernels, graph_joints
 from sharnir.backends.runner import PythonRunner
 from sharnir.programs import DERIVATIVES as PROGRAMS
 from sharnir.samples.random_parts import random_compound, random_drive, random_drive_pose, random_pose

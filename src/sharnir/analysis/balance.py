@@ -22,7 +22,7 @@ from ..equations.rows.constraint_table import ConstraintTable
 from ..errors import SingularError
 from ..model.model import Model
 from ..model.per_structure import per_structure
-from ..solvers.arguments import At
+from ..solvers.evaluator import At
 from ..solvers.tree import TreeSolver
 from .bounded_step import RANK, null_space
 from .limits import START_CLOSING, STEP_CLOSING

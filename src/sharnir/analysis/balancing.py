@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..equations.assembly.damped_newton import ACCEPTED, Step, damped_newton
+from ..equations.assembly.least_motion import ACCEPTED, Step, damped_newton
 from .balance import Balance, Position
 
 MAX_ITERATIONS = 200

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..equations.assembly.damped_newton import FIRST_DAMPING, Step, damped_newton
+from ..equations.assembly.least_motion import FIRST_DAMPING, Step, damped_newton
 from ..equations.assembly.loop_closure import Closure
 from ..equations.motion.retraction import retract
 from ..equations.rows.constraint_table import ConstraintTable

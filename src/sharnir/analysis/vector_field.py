@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import block_diag
 
+from ..backends.run import evaluate, with_bodies
+from ..backends.traced import new_inputs, state_inputs
 from ..dynamics import Dynamics
-from ..equations.motion.normalization import is_redundant
-from ..equations.rows.evaluation import evaluate, new_inputs, state_inputs, with_bodies
+from ..equations.motion.retraction import is_redundant
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, tangent
 from .tangent_space import rate_matrix

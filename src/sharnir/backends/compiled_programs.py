@@ -33,7 +33,6 @@ class CompiledPrograms:
         """Programs without wrenches that were traced for the choice of a method, by name and outputs."""
 
     def backend_of(self, name: str) -> str:
-        """The backend a program runs on."""
         if name not in self._backends:
             self._backends[name] = self._decide(name)
         return self._backends[name]
@@ -54,13 +53,7 @@ class CompiledPrograms:
             sizes.mark_large(self.structure)
         return "loops"
 
-    def runner(
-        self,
-        name: str,
-        outputs: Sequence[str] = (),
-        wrenches: bool = False,
-        backend: str | None = None,
-    ) -> Any:
+    def runner(self, name: str, outputs: Sequence[str] = (), wrenches: bool = False, backend: str | None = None) -> Any:
         program = FORCE_REPORT if name == "forces" else program_for(self.structure, name)
         outputs = tuple(outputs) or tuple(program.outputs.__annotations__)
         constant: dict[str, Sequence[float]] = {}

@@ -11,7 +11,6 @@ from ..model.structure import Structure
 from ..programs.program import Program
 from ..trace import Symbol, needed
 from ..trace.operations import OPERATIONS, Operators, operation
-from .link import relink
 from .run import input_sizes, run_program
 from .traced import TracedProgram
 
@@ -88,7 +87,7 @@ def count_as_written(program: Program, structure: Structure, values: dict[str, A
         return CountingNumber(float(x), tally)
 
     inputs = {name: [number(x) for x in values[name]] for name in input_sizes(program, structure)}
-    out = run_program(program, structure, inputs, relink(program.function), dtype=object, number=number)
+    out = run_program(program, structure, inputs, object, number=number)
     return as_count(tally), out
 
 

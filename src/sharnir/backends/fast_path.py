@@ -6,13 +6,12 @@ a float array of the expected shape or a number is not finite; the caller then t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..dialect.jit import host_lanes
-from ..dialect.native import Native
 from .graph_function import GraphFunction
 from .runner import Runner, empty_outputs
 
@@ -85,7 +84,14 @@ def fast_single(runner: Runner, threads: int = 1) -> Callable[..., Any]:
         arrays |= {name: np.zeros(shape) for name, shape in runner.outputs.items()} | {"check": np.zeros(1)}
         natives = runner.chain(arrays, threads)
         alive.append(natives)
-        return (*arrays.values(), _one_call(natives, sum(x.size for x in arrays.values())))
+        hold = sum(x.size for x in arrays.values()) < HOLD_BELOW
+        steps = [native.call_with_gil if hold else native for native in natives]
+
+        def call() -> None:
+            for step in steps:
+                step()
+
+        return (*arrays.values(), steps[0] if len(steps) == 1 else call)
 
     results = [f"result_{k}" for k in range(len(runner.outputs))]
     text = _TEMPLATE.format(
@@ -105,19 +111,6 @@ def fast_single(runner: Runner, threads: int = 1) -> Callable[..., Any]:
     }  # fmt: skip
     exec(text, space)
     return space["fast"]
-
-
-def _one_call(natives: Sequence[Native], numbers: int) -> Callable[[], None]:
-    hold = numbers < HOLD_BELOW
-    if len(natives) == 1:
-        return natives[0].call_with_gil if hold else natives[0]
-    steps = [native.call_with_gil if hold else native for native in natives]
-
-    def call() -> None:
-        for step in steps:
-            step()
-
-    return call
 
 
 def fast_batch(runner: GraphFunction) -> Callable[..., Any]:

@@ -8,8 +8,9 @@ it reads. What it reads moves with the columns of A in the world (program "colum
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,14 +39,19 @@ class _Slopes(NamedTuple):
 class ForceSlopes:
     """Derivatives of the generalised forces of a model: ∂Q/∂q in the tangent and ∂Q/∂v."""
 
-    def __init__(self, structure: Structure) -> None:
-        self.structure, self.layout = structure, structure.forces.layout
+    def __init__(self, structure: Structure, store: Cache | None = None) -> None:
+        """`store`: of the machine code by which slopes are computed, for many states and many forces; none: interpreted."""
+        self.structure, self.layout, self.store = structure, structure.forces.layout, store
         self.kinematic = structure.forces.kinematic
         self.slopes = [_slopes(group) for group in structure.forces.groups]
         self.size = sum(len(slopes.pushes) * len(slopes.group.reads) for slopes in self.slopes)
 
     def slopes_of(self, flat: np.ndarray) -> np.ndarray:
         """(n, size) generic scalars from flat motions (n, …), force by force."""
+        if self.store is not None:
+            found = np.zeros((len(flat), self.size))
+            self._code.run(flat, {"push": found})
+            return found
         out: np.ndarray = np.empty((len(flat), self.size), dtype=flat.dtype)
         for n, motion in enumerate(flat.tolist()):
             values: list[Any] = []
@@ -56,29 +62,17 @@ class ForceSlopes:
             out[n] = values
         return out
 
-    def compiled(self, store: Cache) -> Callable[[np.ndarray], np.ndarray]:
-        """`slopes_of` by machine code, for many states and many forces."""
+    @cached_property
+    def _code(self) -> GroupedCode:
         places, at = [], 0
         for group, _, _ in self.slopes:
             n, k = len(group.force), len(group.shape.outputs["push"])
             places.append(np.arange(at, at + n * k).reshape(n, k))
             at += n * k
         groups = [replace(s.group, places=place) for s, place in zip(self.slopes, places, strict=True)]
-        code = GroupedCode([group for group in groups if group.places.size], store)
+        return GroupedCode([group for group in groups if group.places.size], self.store)
 
-        def slopes_of(flat: np.ndarray) -> np.ndarray:
-            out = np.zeros((len(flat), self.size))
-            code.run(flat, {"push": out})
-            return out
-
-        return slopes_of
-
-    def __call__(
-        self,
-        motion: Mapping[str, np.ndarray],
-        columns: Mapping[str, np.ndarray],
-        slopes_of: Callable[[np.ndarray], np.ndarray] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def __call__(self, motion: Mapping[str, np.ndarray], columns: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """(n, nv, nv) each. `motion`: rows (n, …) of t, q, v, parameter; `columns`: the outputs of that program, rows too."""
         n, nv, layout = len(motion["q"]), self.structure.nv, self.layout
         kind = motion["q"].dtype
@@ -95,7 +89,7 @@ class ForceSlopes:
                 by_q[:, self._part(name)] = moved[name]
             by_q[:, self._part("velocity")] = moved["rate"]
             by_v[:, self._part("velocity")] = J[:, : layout.load_at] = moved["velocity"]
-        values = (slopes_of or self.slopes_of)(flat)
+        values = self.slopes_of(flat)
         found: list[np.ndarray] = [np.full((n, nv, nv), 0.0, dtype=kind) for _ in range(2)]
         at = 0
         for group, pushes, reads in self.slopes:

@@ -76,7 +76,6 @@ class GraphFunction:
     def of(
         cls, inputs: Mapping[str, Sequence[Symbol]], outputs: Mapping[str, Iterable[Number]], store: Cache | None = None
     ) -> GraphFunction:
-        """The function from symbols of one graph to outputs on them."""
         return cls(TracedProgram.of(inputs, outputs), store)
 
     @cached_property

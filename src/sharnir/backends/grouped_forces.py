@@ -1,4 +1,5 @@
-"""The forces of a model for backends that loop: grouped by shape, gathered from the flat motion (`model/forces/layout.py`)."""
+"""The forces of a model for backends that loop: grouped by shape, gathered from the flat motion (`model/forces/layout.py`); and
+the user's own functions."""
 
 from __future__ import annotations
 
@@ -10,9 +11,12 @@ import numpy as np
 from ..dialect.cache import Cache
 from ..dialect.kernels.rows import Looked, look_at
 from ..dialect.native import Native, address, bind_kernel
+from ..model.forces.groups import Group
 from ..model.forces.layout import WIDTH, Layout
+from ..model.forces.shape import Shape
 from ..model.structure import Structure
 from ..programs import FORCE_REPORT
+from ..trace.alike import Form, with_constants_as_inputs, without_constants
 from .grouped import GroupedCode
 from .runner import Interface, Runner, run_by_name
 
@@ -36,18 +40,13 @@ class GroupedForces:
         self.code.run(flat, {"push": out})
         return {"wrench": out[:, : layout.load_at], "load": out[:, layout.load_at : layout.rate_at]}
 
-    def report(self, motion: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Stored energy and power (n, number of forces)."""
-        energy, power = self._per_force(self.flat(motion), "energy", "power")
-        return energy, power
-
-    def excess(self, motion: Mapping[str, np.ndarray]) -> np.ndarray:
-        """(n, number of forces): power beyond the rate of the stored energy: what a force adds or removes."""
-        return self._per_force(self.flat(motion), "excess")[0]
-
-    def prescribed_power(self, motion: Mapping[str, np.ndarray]) -> np.ndarray:
-        """(n,): power of all forces on the ground."""
-        return self._per_force(self.flat(motion), "prescribed")[0].sum(axis=1)
+    def per_force(self, motion: Mapping[str, np.ndarray], *answers: str) -> list[np.ndarray]:
+        """(n, number of forces) each: stored "energy", "power", "excess", that beyond the rate of that energy, "prescribed", the
+        power on what moves as a given function of time."""
+        flat = self.flat(motion)
+        out = {name: np.zeros((len(flat), len(self.table))) for name in answers}
+        self.code.run(flat, out)
+        return list(out.values())
 
     def flat(self, motion: Mapping[str, np.ndarray]) -> np.ndarray:
         """(n, size): everything forces read, laid out by `Layout`; poses and velocities of bodies are computed here."""
@@ -72,11 +71,6 @@ class GroupedForces:
         return [*natives, *self.code.chain(flat, answers)]
 
     _of_bodies = frozenset(("r", "G", "velocity"))
-
-    def _per_force(self, flat: np.ndarray, *answers: str) -> list[np.ndarray]:
-        out = {name: np.zeros((len(flat), len(self.table))) for name in answers}
-        self.code.run(flat, out)
-        return list(out.values())
 
 
 def flat_motion(
@@ -117,6 +111,62 @@ class ReportRunner(Interface):
         return [*self.forces.chain(state, found), *finite(arrays, self)]
 
     def run(self, n: int, inputs: Any, outputs: Any, threads: int = 1) -> None:
-        found = dict(zip(("energy", "power"), self.forces.report(dict(zip(self.inputs, inputs, strict=True))), strict=True))
+        energy, power = self.forces.per_force(dict(zip(self.inputs, inputs, strict=True)), "energy", "power")
         for name, y in zip(self.outputs, outputs, strict=True):
-            y[:] = found[name]
+            y[:] = energy if name == "energy" else power
+
+
+# --- the user's own functions: drives, custom joints, a moving base
+class UserFunctions:
+    """Values of all of them, `drive` (nd, 3) and `given` (ng,), from q, v, t and parameters; grouped by shape as forces are: a
+    thousand sines that differ in amplitude and phase are one piece of machine code."""
+
+    def __init__(self, structure: Structure, store: Cache) -> None:
+        s = self.structure = structure
+        self.size, self.n_drive = 3 * len(s.drives) + s.sizes["ng"], 3 * len(s.drives)
+        found: dict[Form, list[tuple[list[int], list[float], list[int]]]] = {}
+        of_q, of_v = 1, 1 + s.nq  # the flat vector is t, q, v, parameters
+        place = {name: 1 + s.nq + s.nv + k for k, name in enumerate(s.parameters)}
+        for k, drive in enumerate(s.drives):
+            form, constants = without_constants(drive.graph, drive.all_inputs, drive.outputs)
+            found.setdefault(form, []).append(
+                ([0, *(place[name] for name in drive.parameters)], constants, list(range(3 * k, 3 * k + 3)))
+            )
+        for given, q, v, at in s.given:
+            form, constants = without_constants(given.graph, given.all_inputs, given.outputs)
+            reads = [*range(of_q + q.start, of_q + q.stop), *range(of_v + v.start, of_v + v.stop), 0]
+            reads += [place[name] for name in given.parameters]
+            first = self.n_drive + at
+            found.setdefault(form, []).append((reads, constants, list(range(first, first + len(given.outputs)))))
+        self._own_parameters = np.array(list(s.parameters.values()), dtype=float)
+        self.code = GroupedCode([_group(form, each) for form, each in found.items()], store)
+
+    def chain(self, arrays: Mapping[str, np.ndarray]) -> tuple[list[Native], dict[str, np.ndarray]]:
+        """Native functions for one state, and the arrays they fill."""
+        given = [arrays["t"], arrays["q"], arrays["v"], arrays.get("parameter", self._own_parameters)]
+        flat, values = np.zeros(sum(x.size for x in given)), np.zeros(self.size)
+        parts = np.split(flat, np.cumsum([x.size for x in given])[:-1])
+        copied = self.code.copied(list(zip(given, parts, strict=True)))
+        return [copied, *self.code.chain(flat, {"push": values})], self._split(values)
+
+    def run(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        """Rows of states, or one for all, to rows of values."""
+        given = (t, q, v, self._own_parameters[None] if parameters is None else parameters)
+        n = max(len(x) for x in given)
+        flat = np.concatenate([np.broadcast_to(x, (n, x.shape[1])) for x in given], axis=1)
+        values = np.zeros((n, self.size))
+        self.code.run(flat, {"push": values})
+        return self._split(values)
+
+    def _split(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        return {"drive": values[..., : self.n_drive], "given": values[..., self.n_drive :]}
+
+
+def _group(form: Form, each: list[tuple[list[int], list[float], list[int]]]) -> Group:
+    graph, reads, numbers, outputs = with_constants_as_inputs(form)
+    read, constants, places = (np.array(x) for x in zip(*each, strict=True))
+    no_force = np.zeros((len(each), 1), dtype=np.int64)
+    shape = Shape(graph, reads, numbers, {"push": outputs})
+    return Group(
+        shape, no_force, np.array(read, dtype=np.int64), np.array(constants, dtype=float), np.array(places, dtype=np.int64)
+    )

@@ -23,12 +23,11 @@ from ..programs import PROGRAMS
 from ..programs.program import Program
 from . import sizes
 from .graph_function import GraphFunction, share
-from .grouped_forces import GroupedForces, finite
+from .grouped_forces import GroupedForces, UserFunctions, finite
 from .run import COMPUTED
 from .runner import Interface, check_memory
 from .thread_team import Team
 from .threaded import shared_steps
-from .user_functions import UserFunctions
 
 
 # --- masses, places and other numbers of a model that depend on parameters, filled in for loops that read them from arrays
@@ -80,6 +79,7 @@ class FilledData:
 # --- loops
 LANES_FROM = 8
 """Batch size from which code for lanes is compiled, although code for one state may exist already."""
+Arrays = dict[str, np.ndarray]
 BODIES_OF_A_CALL = 2**18
 """States times bodies of one call, after which Ctrl-C is heard: about a tenth of a second."""
 
@@ -204,16 +204,7 @@ class LoopRunner(Interface):
         workspace = _Workspace(self, lanes)
         return workspace.batch(self._all_inputs(n, inputs), dict(zip(self.outputs, outputs, strict=True)), 0, n)
 
-    def _part(
-        self,
-        x: dict[str, np.ndarray],
-        y: dict[str, np.ndarray],
-        first: int,
-        last: int,
-        lanes: int,
-        sharing: int,
-        parameters: np.ndarray | None,
-    ) -> None:
+    def _part(self, x: Arrays, y: Arrays, first: int, last: int, lanes: int, sharing: int, parameters: np.ndarray | None) -> None:
         """States first … last, which have the same parameters where masses and places depend on them."""
         idle = self._idle.setdefault((lanes, sharing), [])
         try:

@@ -56,19 +56,15 @@ class Team(Native):
             return
         if pool is not self._pool:  # the first time, or after a fork, which leaves no threads
             self._pool, self._invited = pool, []
-        self._dismiss_others(pool)
+        found = _latest.get(id(pool))
+        before = found() if found is not None else None
+        if before is not None and before is not self and before._word[PATIENCE] != FOREVER:
+            before._word[PATIENCE] = 0  # threads of the pool that linger at another team leave at once
+        _latest[id(pool)] = ref(self)
         missing = self.threads - 1 - sum(not helper.done() for helper in self._invited)
         self._invited = [helper for helper in self._invited if not helper.done()]
         with suppress(RuntimeError):  # the interpreter is shutting down, or has no more threads: then without help
             self._invited += [pool.submit(self._helper) for _ in range(missing)]
-
-    def _dismiss_others(self, pool: ThreadPoolExecutor) -> None:
-        """Threads of the pool that linger at another team leave at once."""
-        found = _latest.get(id(pool))
-        before = found() if found is not None else None
-        if before is not None and before is not self and before._word[PATIENCE] != FOREVER:
-            before._word[PATIENCE] = 0
-        _latest[id(pool)] = ref(self)
 
     @contextmanager
     def present(self) -> Iterator[None]:

@@ -38,7 +38,6 @@ class Division(NamedTuple):
 
 
 def size_of(rows: IntArray) -> int:
-    """Bodies in some ranges."""
     return int((rows[:, 1] - rows[:, 0]).sum())
 
 
@@ -125,7 +124,6 @@ def pays(sharing: Sharing, structure: Structure, threads: int) -> bool:
 
 @per_structure
 def division_of(structure: Structure, threads: int) -> Division:
-    """The division of a tree among threads."""
     return divide(structure.carrier, threads)
 
 

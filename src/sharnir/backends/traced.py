@@ -1,4 +1,4 @@
-"""A program as an expression graph specialised to one model, constants folded and equal parts shared."""
+"""Programs on the symbols of a graph: specialised to one model, constants folded and equal parts shared."""
 
 from __future__ import annotations
 
@@ -8,8 +8,21 @@ from dataclasses import dataclass
 from ..model.structure import Structure
 from ..programs.program import Program
 from ..trace import Graph, Number, Symbol
-from .link import relink
 from .run import input_sizes, run_program
+
+
+def state_inputs(structure: Structure, graph: Graph, **more: int) -> dict[str, tuple[Symbol, ...]]:
+    """New symbols of a graph: q, v, so many `more` of each name, parameter and, as everywhere the last, t."""
+    return new_inputs(graph, q=structure.nq, v=structure.nv, **more, parameter=len(structure.parameters), t=1)
+
+
+def new_inputs(graph: Graph, **sizes: int) -> dict[str, tuple[Symbol, ...]]:
+    return {name: tuple(graph.inputs(size)) for name, size in sizes.items()}
+
+
+def traced_program(inputs: Mapping[str, Sequence[Symbol]], outputs: Mapping[str, Iterable[Number]]) -> TracedProgram:
+    """Outputs as a program of symbols of one graph, the time among them; without parameters where the model has none."""
+    return TracedProgram.of({name: x for name, x in inputs.items() if x or name != "parameter"}, outputs)
 
 
 @dataclass(frozen=True)
@@ -22,7 +35,6 @@ class TracedProgram:
 
     @classmethod
     def of(cls, inputs: Mapping[str, Sequence[Symbol]], outputs: Mapping[str, Iterable[Number]]) -> TracedProgram:
-        """Outputs as functions of inputs, symbols of one graph."""
         graph = next(x.graph for group in inputs.values() for x in group)
         return cls(graph, {name: tuple(x) for name, x in inputs.items()}, {name: tuple(x) for name, x in outputs.items()})
 
@@ -45,6 +57,6 @@ def trace_program(
             values[name] = [float(x) for x in constant[name]]
         else:
             values[name] = inputs[name] = graph.inputs(size)
-    out = run_program(program, structure, values, relink(program.function), dtype=object)
+    out = run_program(program, structure, values, object)
     outputs = {name: tuple(getattr(out, name).ravel()) for name in (only or out._fields)}
     return TracedProgram(graph, inputs, outputs)

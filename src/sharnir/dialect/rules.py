@@ -20,7 +20,6 @@ BRANCHES_ON_NUMBERS = {
     "integrate",
     "iterative.py",
     "partition.py",
-    "singular_state.py",
     "singular_step.py",
 }  # files and folders; never traced
 

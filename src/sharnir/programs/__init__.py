@@ -14,7 +14,7 @@ CLOSED: dict[str, Program] = {program.name: program for program in closed.PROGRA
 """Apart, because they need constraints: `equations/motion/sparse.py` runs them."""
 
 DERIVATIVES: dict[str, Program] = {program.name: program for program in derivatives.PROGRAMS}
-"""Apart, because they do not handle every joint: `backends/derivatives.py` knows which."""
+"""Apart, because they do not handle every joint: `backends/differentiated.py` knows which."""
 
 FORCE_REPORT = Program("forces", state.copy_report, group(**STATE, report=(2, "ne")), group(), group(energy="ne", power="ne"))
 

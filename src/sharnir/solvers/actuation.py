@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..equations.assembly.least_motion import times
 from ..errors import MethodError, StateError, known
 from ..model.model import Model
 from ..model.references import is_name_in, listed_names
@@ -48,7 +49,7 @@ def least_multipliers(J: np.ndarray, lam: np.ndarray) -> np.ndarray:
     elif good.any():
         U, s, _ = np.linalg.svd(J[good], full_matrices=False)
         nonzero = s > RANK_TOLERANCE * s[:, :1]
-        out[good] = _times(U, nonzero * _times(U.swapaxes(1, 2), lam[good]))
+        out[good] = times(U, nonzero * times(U.swapaxes(1, 2), lam[good]))
     return out
 
 
@@ -60,7 +61,7 @@ def multipliers_of(J: np.ndarray, forces: np.ndarray) -> np.ndarray:
     if good.any() and J.shape[1] and J.shape[2]:
         U, s, V = np.linalg.svd(J[good], full_matrices=False)
         nonzero = s > RANK_TOLERANCE * s[:, :1]
-        out[good] = _times(U, np.divide(_times(V, forces[good]), s, where=nonzero, out=np.zeros_like(s)))
+        out[good] = times(U, np.divide(times(V, forces[good]), s, where=nonzero, out=np.zeros_like(s)))
     return out
 
 
@@ -80,12 +81,12 @@ def forces_of(J: np.ndarray, tree: np.ndarray, actuated: np.ndarray | None = Non
     reach = E - V.swapaxes(1, 2) @ (V @ E)
     if len(actuated):
         U, s, W = np.linalg.svd(reach, full_matrices=False)
-        share = np.divide(_times(U.swapaxes(1, 2), wanted), s, where=s > REACH_TOLERANCE, out=np.zeros_like(s))
-        force = _times(W.swapaxes(1, 2), share)
+        share = np.divide(times(U.swapaxes(1, 2), wanted), s, where=s > REACH_TOLERANCE, out=np.zeros_like(s))
+        force = times(W.swapaxes(1, 2), share)
         part = np.zeros((len(V), tree.shape[1]))
         part[:, actuated] = force
         tau[good] = part
-        wanted = wanted - _times(reach, force)
+        wanted = wanted - times(reach, force)
     missing[good] = _without(V, wanted)
     return tau, missing
 
@@ -162,8 +163,4 @@ def _unit_rows(J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _without(V: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return x - _times(V.swapaxes(1, 2), _times(V, x))
-
-
-def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return (A @ x[:, :, None])[:, :, 0]
+    return x - times(V.swapaxes(1, 2), times(V, x))

@@ -19,15 +19,10 @@ from ..equations.motion.sparse import SparseEquations
 from ..errors import MethodError, StateError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced, forces_of, least_multipliers, multipliers_of, without_carried
-from .arguments import At, Rows, each_state, unbatch
 from .constrained_code import ConstrainedCode
 from .constrained_derivatives import ConstrainedDerivatives
-from .derivatives import Derivatives, Wrt, check_wrt, field_of
-from .evaluator import Evaluator
-from .force_actions import motion_of
-from .jacobian_code import JacobianCode
-from .reaction_derivatives import reaction_changes, statics_code
-from .solver import Actions, nothing_to_count
+from .derivatives import Derivatives, JacobianCode, Wrt, check_wrt, reaction_derivatives, statics_code
+from .evaluator import Actions, At, Evaluator, Rows, each_state, unbatch
 
 RANK_TOLERANCE = 1e-6
 """Squared sine of the angle between a row and the others below which the rank is determined by an SVD."""
@@ -204,9 +199,8 @@ class ConstrainedSolver:
         self.check_finite(qdd, rows, single)
         changes = self._derivatives.least_changes(rows, n, qdd, lam, names)
         steps = {name: {"qdd": da.swapaxes(1, 2), "lam": dlam.swapaxes(1, 2)} for name, (da, dlam) in changes.items()}
-        found = reaction_changes(self._statics_code, rows | {"qdd": qdd, "lam": lam}, n, steps)
-        R = self._statics(rows, n, qdd, lam)[1]
-        return Derivatives(unbatch(R, single, None), **{field_of(name): unbatch(x, single, None) for name, x in found.items()})
+        R = unbatch(self._statics(rows, n, qdd, lam)[1], single, None)
+        return reaction_derivatives(self._statics_code, R, rows | {"qdd": qdd, "lam": lam}, n, single, steps)
 
     @cached_property
     def _derivatives(self) -> ConstrainedDerivatives:
@@ -228,7 +222,7 @@ class ConstrainedSolver:
 
     def count_forward(self, compiled: bool) -> Count:
         if self.equations.form:
-            raise nothing_to_count(self.evaluator.formulation.method.name)
+            raise self.evaluator.nothing_to_count()
         if not self.equations.is_small:
             raise MethodError(
                 f"nothing to count for 'forward': model {self.model.name!r} with its {len(self.equations.table)} constraint rows "
@@ -303,12 +297,10 @@ class ConstrainedSolver:
         if self.equations.table.is_large:
             q, v, t = (np.broadcast_to(rows[name], (n, rows[name].shape[1])) for name in ("q", "v", "t"))
             found = self.equations.table.wrench_rows(q, v, t, rows.get("parameter"), lam)
-            return {name: {body: unbatch(x, single, None) for body, x in bodies.items()} for name, bodies in found.items()}
-        motion = motion_of(self.evaluator, rows, n)
-        wrenches = self.equations.table.wrenches(motion, list(lam.T))
-        return {
-            name: {body: unbatch(_columns(x, n), single, None) for body, x in bodies.items()} for name, bodies in wrenches.items()
-        }
+        else:
+            wrenches = self.equations.table.wrenches(self.evaluator.motion_of(rows, n), list(lam.T))
+            found = {name: {body: _columns(x, n) for body, x in bodies.items()} for name, bodies in wrenches.items()}
+        return {name: {body: unbatch(x, single, None) for body, x in bodies.items()} for name, bodies in found.items()}
 
     def _given(self, rows: Rows, n: int) -> dict[str, Any]:
         """Rows as arguments of a caller: what all states share without a batch axis."""

@@ -13,9 +13,9 @@ import numpy as np
 
 from ..backends import sizes
 from ..backends.graph_function import GraphFunction
-from ..backends.link import relink
+from ..backends.run import Values, relink, with_bodies
+from ..backends.traced import state_inputs, traced_program
 from ..equations.motion.constrained import ConstrainedEquations
-from ..equations.rows.evaluation import Values, state_inputs, traced_program, with_bodies
 from ..kernels.least import row_angles, unmet, without_rows
 from ..trace import Graph, Number, Symbol
 
@@ -59,8 +59,8 @@ class ConstrainedCode:
     def rows(self) -> GraphFunction:
         """q, v, t → J, gamma."""
         values = state_inputs(self.structure, Graph())
-        rows = self.equations.table.trace(values)
-        return self._made(values, {"J": tuple(x for row in rows.J for x in row), "gamma": rows.gamma})
+        rows = self.equations.table.trace(values).groups
+        return self._made(values, {name: rows[name] for name in ("J", "gamma")})
 
     @cached_property
     def least(self) -> GraphFunction:

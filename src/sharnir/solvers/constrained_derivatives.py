@@ -6,31 +6,28 @@ linear equations as a and λ do, with another right-hand side for every column. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..backends import sizes
-from ..backends.differentiated import evaluated
+from ..backends.differentiated import differentiated, evaluated
 from ..backends.fast_path import FastPath, fast_path
 from ..backends.graph_function import GraphFunction
-from ..backends.link import relink
-from ..backends.traced import TracedProgram
+from ..backends.run import evaluate, relink
+from ..backends.traced import TracedProgram, state_inputs, traced_program
+from ..equations.assembly.least_motion import times
 from ..equations.kernels.solution import ConstrainedState
 from ..equations.motion.constrained import ConstrainedEquations
-from ..equations.rows.differentiated import differentiated
-from ..equations.rows.evaluation import evaluate, state_inputs, traced_program
 from ..errors import SingularError
 from ..kernels.cholesky import substitute
-from ..kernels.constrained import constraint_forces, least_pivot, pushed
+from ..kernels.constrained import FLOOR, REFINED, constraint_forces, least_pivot, pushed
 from ..trace import Graph, Number
 from .actuation import least_changes, multipliers_of, null_rows, without_rows
-from .arguments import At, Rows, unbatch
-from .derivatives import Derivatives, Wrt, check_wrt, field_of
-from .jacobian_code import JacobianCode
-from .near_dependence import refined_changes
+from .derivatives import Derivatives, JacobianCode, Wrt, check_wrt, field_of
+from .evaluator import At, Rows, unbatch
 
 if TYPE_CHECKING:
     from .constrained import ConstrainedSolver
@@ -79,6 +76,8 @@ CONSTANT_RANK = 1e-7
 """Rows that depend on one another stay so in a direction if they change by less than this, relative to the change of all rows."""
 
 
+TURNING = {"q", "parameter"}
+"""The inputs that constraint rows change with."""
 NEAR_DEPENDENCE = 1e-2
 """Pivot of S below which ε of (L7) shows in the derivatives."""
 
@@ -110,7 +109,7 @@ class ConstrainedDerivatives:
             "r": tuple(x - y for x, y in zip(tree, carried, strict=True)),  # (DC1)
             "s": tuple(x + y for x, y in zip(moved, rows.gamma, strict=True)),  # (DC2)
             "M": tuple(evaluate(s, "inertia/composite", given).M.ravel()),
-            "J": tuple(x for row in rows.J for x in row),
+            "J": rows.groups["J"],
         }
         return traced_program(values, outputs)
 
@@ -217,17 +216,12 @@ class ConstrainedDerivatives:
         if not null.any():
             return found
         turns = {}
-        for name in self._turning(wrt):  # dependent rows that turn take λ with them
+        for name in [name for name in wrt if name in TURNING]:  # dependent rows that turn take λ with them
             self._check_constant_rank(rows, n, J, null, "multipliers of least norm", name)
             y = multipliers_of(J.swapaxes(1, 2), lam)
             moved = self.rows.run({**rows, "lam": np.zeros((1, lam.shape[1])), "y": y}, n, (name,))[f"moved/{name}"]
             turns[name] = moved - without_rows(null, moved)
         return {name: (da, without_rows(null, dlam) + turns.get(name, 0.0)) for name, (da, dlam) in found.items()}  # (DC9)
-
-    @staticmethod
-    def _turning(wrt: Sequence[str]) -> list[str]:
-        """The inputs that constraint rows change with."""
-        return [name for name in wrt if name in ("q", "parameter")]
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
     def inverse(self, at: At, wrt: Wrt) -> Derivatives:
@@ -241,7 +235,7 @@ class ConstrainedDerivatives:
         changes = {}
         for name in wrt:
             moved = None
-            if self._turning([name]):
+            if name in TURNING:
                 self._check_constant_rank(rows, n, J, null_rows(J), "joint forces of least norm", name)
                 moved = self.rows.run({**rows, "lam": lam, "y": least}, n, (name,))[f"moved/{name}"]
             changes[field_of(name)] = least_changes(J, found["M" if name == "a" else f"r/{name}"], moved)  # (DC7)
@@ -269,3 +263,56 @@ def _products(rows: Any, x: Sequence[Number], size: int) -> tuple[Number, ...]:
     """Every row times x; `size` zeros where there are no rows."""
     out = tuple(sum((a * b for a, b in zip(row, x, strict=True)), 0.0) for row in rows)
     return out or (0.0,) * size
+
+
+# --- where constraint rows nearly depend on one another
+# There the solution is the one of (L7), in which ε stands beside S, not that of the equations with constraints. Its six sweeps
+# are differentiated one by one: each is a state of a and λ with residuals of its own.  docs/theory/derivatives_closed.md (DC6)
+Residuals = Callable[[np.ndarray, np.ndarray], Mapping[str, np.ndarray]]
+"""From a (k, n) and λ (k, m): "r" and "s", and the changes "dr" (k, n, c), "ds" (k, m, c) along all directions; M and J."""
+
+
+def refined_changes(residuals: Residuals, qdd: np.ndarray, lam: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """Derivatives of a (k, n, c) and λ (k, m, c) as (L7) has them. `lam` may be any that goes with `qdd`: other methods divide
+    the load between dependent rows in other ways, and r is differentiated at the λ of the sweeps."""
+    here = residuals(qdd, lam)
+    M, J = here["M"], here["J"]
+    W = np.linalg.solve(M, J.swapaxes(1, 2)).swapaxes(1, 2)
+    S = J @ W.swapaxes(1, 2)
+    E = share * _diagonal(S)
+    A = S + E[:, :, None] * np.eye(E.shape[1])
+    d = times(S, lam) - here["s"]
+    free = qdd - times(W.swapaxes(1, 2), lam)
+    dE = share * _changes_of_diagonal(residuals, W)
+
+    total, step, dlam = np.zeros_like(d), _solve(A, d), np.zeros_like(here["ds"])
+    for _ in range(1 + REFINED):
+        total = total + step
+        here = residuals(free + times(W.swapaxes(1, 2), total), total)
+        defect = W @ here["dr"] - here["ds"]  # changes of d − Sλ at fixed λ
+        dlam = dlam + np.linalg.solve(A, defect - S @ dlam - dE * step[:, :, None])
+        step = _solve(A, E * step)
+    return np.linalg.solve(M, J.swapaxes(1, 2) @ dlam - here["dr"]), dlam
+
+
+def _changes_of_diagonal(residuals: Residuals, W: np.ndarray) -> np.ndarray:
+    """(k, m, c): of what ε multiplies, from those of S: dS_kk is the change of row k along the motion of a unit λ_k."""
+    m = W.shape[1]
+    nothing = residuals(np.zeros_like(W[:, 0]), np.zeros(W.shape[:2]))
+    dS = np.empty_like(nothing["ds"])
+    for k in range(m):
+        unit = np.zeros(W.shape[:2])
+        unit[:, k] = 1.0
+        found = residuals(np.ascontiguousarray(W[:, k]), unit)
+        dS[:, k] = found["ds"][:, k] - nothing["ds"][:, k] - np.einsum("bn,bnc->bc", W[:, k], found["dr"] - nothing["dr"])
+    return dS + FLOOR / m * dS.sum(axis=1, keepdims=True)
+
+
+def _diagonal(S: np.ndarray) -> np.ndarray:
+    """The diagonal of S as `constraint_matrix` adds to it."""
+    d = np.diagonal(S, axis1=1, axis2=2)
+    return d + FLOOR / d.shape[1] * d.sum(axis=1, keepdims=True)
+
+
+def _solve(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return np.linalg.solve(A, x[:, :, None])[:, :, 0]

@@ -16,8 +16,8 @@ from ..backends.compiled_programs import CompiledPrograms
 from ..choice.calibration import current
 from ..choice.choose import TOLERATED, Choice, applies, choose_method
 from ..dialect.cache import Cache
-from ..equations.motion.accuracy import expected_errors
 from ..equations.motion.constrained import ConstrainedEquations
+from ..equations.motion.share import expected_errors
 from ..errors import AccuracyWarning, MethodError, SingularError, brief, known, unknown
 from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
@@ -49,9 +49,9 @@ class Formulation:
         self.programs = CompiledPrograms(self.structure, backend)
         self.massless = ""
         """Which joint moves no mass and the remedy, where there is one."""
+        self._errors: dict[str, float] = {}
         if method == "auto":
-            self._find_massless()  # before a method is tried on it
-            self._errors = self._expected_errors()
+            self._judge_masses()  # before a method is tried on it
         choice = self._choice(method)
         self.why = choice.why
         self.method: Method = METHODS[choice.method]
@@ -59,10 +59,12 @@ class Formulation:
         self.constrained: ConstrainedEquations | None = None
         """The equations with constraints, where the model has any."""
         if model.constraints:
-            self.constrained = self._equations(choice)
+            known, key = _equations(model, self.programs.store), (choice.method, backend)
+            if key not in known:
+                known[key] = choice.constrained or ConstrainedEquations(model, self.method, backend, self.programs.store)
+            self.constrained = known[key]
         if method != "auto":  # errors of the request come first
-            self._find_massless()
-            self._errors = self._expected_errors()
+            self._judge_masses()
         if self.expected_error > TOLERATED:
             warnings.warn(self.accuracy, AccuracyWarning, stacklevel=3)
         model.freeze("by Dynamics")  # last: a model that was refused can still be changed
@@ -84,13 +86,6 @@ class Formulation:
             f"{known(better)}"
         )
 
-    def _expected_errors(self) -> dict[str, float]:
-        """Errors by method, estimated in a position with no special symmetry, once per model."""
-        s = self.structure
-        if not sizes.is_traceable(s) or not s.nv or self.massless:
-            return {}
-        return expected_errors(self.model)
-
     def _applies(self, method: Method) -> bool:
         if self.model.constraints:
             return bool(method.constrains)
@@ -101,17 +96,7 @@ class Formulation:
             return Choice(method, f"{method!r} was requested")
         if self.massless:
             return Choice("composite", "some joint moves no mass: only questions that need no inertia have an answer")
-        known, key = _choices(self.model, self.programs.store), (self.requested, current().key)
-        if key not in known:
-            known[key] = choose_method(self.programs, self.model, self._errors)
-        return known[key]
-
-    def _equations(self, choice: Choice) -> ConstrainedEquations:
-        known, key = _equations(self.model, self.programs.store), (choice.method, self.requested)
-        if key not in known:
-            made = choice.constrained
-            known[key] = made or ConstrainedEquations(self.model, self.method, self.requested, self.programs.store)
-        return known[key]
+        return _auto(self, self.programs.store, self.requested, current().key)
 
     # --- checks ---------------------------------------------------------------------------------------------------------------
     def _check_method(self, backend: str) -> None:
@@ -153,19 +138,18 @@ class Formulation:
         if self.massless and self.structure.parametric is None:  # other parameters may be other masses: a result will tell
             raise SingularError(self.massless)
 
-    def _find_massless(self) -> None:
+    def _judge_masses(self) -> None:
         """A joint that moves no mass is found now, in a position with no special symmetry, whatever functions of the user's do in
-        it, not when results stop being finite."""
-        s = self.structure
-        if sizes.is_traceable(s) and s.nv:
+        it, not when results stop being finite. Without one, errors by method are estimated there, once per model."""
+        if sizes.is_traceable(self.structure) and self.structure.nv:
             self.massless = _massless(self.model)
+            self._errors = {} if self.massless else expected_errors(self.model)
 
 
 # --- kept with a structure
 @per_structure
-def _choices(model: Model, store: Cache) -> dict[tuple[str, str], Choice]:
-    """Choices of "auto", by backend and calibration."""
-    return {}
+def _auto(f: Formulation, store: Cache, backend: str, calibration: str) -> Choice:
+    return choose_method(f.programs, f.model, f._errors)
 
 
 @per_structure

@@ -59,7 +59,9 @@ class TorqueRegressor:
         for a, values in enumerate(own):
             if a not in reading:
                 values[2] = 0.0  # the option acts only where a JointFriction reads it
-        self.values: FloatArray = np.concatenate([_of_bodies(s, parameters).ravel(), np.array(own, dtype=float).ravel()])
+        tree, _ = s.data(list(parameters.values()))
+        bodies = np.column_stack([tree.mass, tree.moment, tree.inertia])[1:]
+        self.values: FloatArray = np.concatenate([bodies.ravel(), np.array(own, dtype=float).ravel()])
         self._laws = [law for a in range(len(axes)) for law in reading.get(a, [Law(a)])]
 
     def __call__(self, rows: dict[str, np.ndarray], n: int) -> np.ndarray:
@@ -81,12 +83,6 @@ class TorqueRegressor:
             x = ratio * v[:, self._structure.tree.speed[law.axis]]
             out[:, law.axis] += ratio * np.tanh(x / law.slip) * (1.0 - law.dip * np.exp(-((x / law.stribeck) ** 2)))
         return out
-
-
-def _of_bodies(s: Structure, parameters: Mapping[str, float]) -> FloatArray:
-    """(bodies, 10)."""
-    tree, _ = s.data(list(parameters.values()))
-    return np.column_stack([tree.mass, tree.moment, tree.inertia])[1:]
 
 
 def _axes(s: Structure) -> Iterator[tuple[str, PlacedJoint, int]]:

@@ -1,4 +1,5 @@
-"""Trees: every question is a program of the method, on compiled or interpreted kernels."""
+"""Trees: every question is a program of the method, on compiled or interpreted kernels; methods that remain matrix forms set up
+and solve the papers' sparse systems state by state."""
 
 from __future__ import annotations
 
@@ -11,14 +12,23 @@ import numpy as np
 from ..backends.counting import Count
 from ..backends.fast_path import FastPath, fast_path
 from ..errors import MethodError
+from ..forms import FORMS
+from ..forms.matrices import Matrices
 from ..forms.solution import Solution
+from ..model.states import check_finite
 from .actuation import actuated_speeds, check_produced
-from .arguments import At, Rows, unbatch
-from .derivatives import QUESTIONS, Derivatives, TreeDerivatives, Wrt, check_wrt, field_of
-from .evaluator import Evaluator
-from .jacobian_code import JacobianCode
-from .reaction_derivatives import reaction_changes, statics_code
-from .solver import nothing_to_count
+from .derivatives import (
+    QUESTIONS,
+    Derivatives,
+    JacobianCode,
+    TreeDerivatives,
+    Wrt,
+    check_wrt,
+    field_of,
+    reaction_derivatives,
+    statics_code,
+)
+from .evaluator import At, Evaluator, Rows, each_state, unbatch
 
 
 class TreeSolver:
@@ -99,9 +109,8 @@ class TreeSolver:
         qdd = moved.value.reshape(n, nv := self.model.nv)
         changes = {name: getattr(moved, field_of(name)) for name in names}
         steps = {name: {"qdd": x.reshape(n, nv, x.shape[-1]).swapaxes(1, 2)} for name, x in changes.items()}
-        found = reaction_changes(self._statics_code, rows | {"qdd": qdd}, n, steps)
         R = self.inverse_reactions({**at, "qdd": moved.value})
-        return Derivatives(R, **{field_of(name): unbatch(x, single, None) for name, x in found.items()})
+        return reaction_derivatives(self._statics_code, R, rows | {"qdd": qdd}, n, single, steps)
 
     @cached_property
     def _statics_code(self) -> JacobianCode:
@@ -134,7 +143,7 @@ class WithoutPrograms(TreeSolver):
         return fast_path(None)
 
     def count_forward(self, compiled: bool) -> NoReturn:
-        raise nothing_to_count(self.method.name)
+        raise self.evaluator.nothing_to_count()
 
 
 class MomentumSolver(WithoutPrograms):
@@ -149,3 +158,30 @@ class MomentumSolver(WithoutPrograms):
 def without_base(x: np.ndarray) -> np.ndarray:
     """Rows of bodies from an output that has a row for the base too."""
     return x[..., 1:, :]
+
+
+class MatrixFormSolver(WithoutPrograms):
+    """Accelerations and reactions by a form; everything else as for any tree."""
+
+    def forward(self, at: At, out: np.ndarray | None = None) -> np.ndarray:
+        return self._parts(at, "qdd", out=out)[0]
+
+    def reactions(self, at: At) -> np.ndarray:
+        return self._parts(at, "R")[0]
+
+    def solve(self, at: At) -> Solution:
+        return Solution(*self._parts(at, "qdd", "vdot", "R"))
+
+    def _parts(self, at: At, *names: str, out: np.ndarray | None = None) -> list[np.ndarray]:
+        s = self.evaluator.structure
+        rows, n, single = self.evaluator.arguments.states(at)
+        found = []
+        for row in each_state(rows, n):
+            loads = row["wrench"].reshape(-1, 6)[1:] if "wrench" in row else None
+            named = dict(zip(self.model.structure.parameters, row.get("parameter", ()), strict=True))
+            m = Matrices(self.model, row["q"], row["v"], float(row["t"][0]), loads, sparse=True, parameters=named)
+            check_finite(row["tau"], lambda: self.model.v_names, "tau")
+            found.append(FORMS[self.method.name](m, row["tau"]))
+        shapes = {"qdd": (s.nv,), "vdot": (s.nb, 6), "R": (s.nb, 6)}
+        stacked = [np.array([getattr(solution, name) for solution in found]).reshape(n, *shapes[name]) for name in names]
+        return [unbatch(x, single, out) for x in stacked]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...errors import ModelError, brief, choices
+from ...backends.differentiated import displacements
+from ...errors import AssemblyError, ModelError, brief, choices
 from ...kernels.joint_stage import BALL, FREE, SCREW, TURN
 from ...model.coordinates import entries
 from ...model.model import Model
 from ...model.per_structure import per_structure
 from ...model.references import is_name_in, listed_names
 from ...model.structure import Structure
-from ..motion.retraction import displacement
 from .exponential import rotated, unit
 
 
@@ -74,6 +75,14 @@ def undeformed(model: Model, held: Held) -> Held | None:
     if np.array_equal(speeds, held.speeds):
         return None
     return replace(held, speeds=speeds, coordinates=tuple(dict.fromkeys(coordinates)))
+
+
+def stiff_first(model: Model, held: Held, find: Callable[[Held], np.ndarray]) -> np.ndarray:
+    """The result of `find` with elastic coordinates held too, where there is one, else without."""
+    if (stiff := undeformed(model, held)) is not None:
+        with suppress(AssemblyError):
+            return find(stiff)
+    return find(held)
 
 
 def held_speeds(model: Model, names: Sequence[str]) -> Held:
@@ -137,8 +146,6 @@ def coordinate_rows(model: Model, q: np.ndarray, which: Sequence[int], t: float)
             out[row, of : of + 3] = rotated(unit(q[None, at + 3 : at + 7]), np.eye(3))[:, k - at]
             continue
         speeds = _speeds_of(s, k)
-        for a in range(speeds.start, speeds.stop):
-            one = [0.0] * s.nv
-            one[a] = 1.0
-            out[row, a] = displacement(s, q.tolist(), one, [t], float)[k]
+        units = np.eye(s.nv)[speeds].tolist()
+        out[row, speeds] = [dq[k] for dq in displacements(s, q.tolist(), units, [t], float)]
     return out

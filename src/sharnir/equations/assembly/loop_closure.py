@@ -7,19 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from ...backends import sizes
+from ...backends.run import Values, with_bodies
+from ...backends.traced import state_inputs
 from ...errors import AssemblyError, SingularError
+from ...model.constraints.closing import ClosingJoint
 from ...model.model import Model
+from ...model.motion import Motion
+from ...model.per_structure import per_structure
+from ...trace import Expression, Graph, Number, Symbol
 from ..motion.retraction import retract
-from ..rows.constraint_table import ConstraintTable
+from ..rows.body_rows import body_rows
+from ..rows.constraint_table import ConstraintTable, Numbers
 from ..rows.one_constraint import ConstraintRow
-from .damped_newton import Step, damped_newton
 from .fixed_coordinates import coordinate_rows
-from .half_turn import turned_joint
-from .least_motion import Rows, least_motion, of_speeds, stacked
+from .least_motion import Rows, Step, damped_newton, least_motion, of_speeds, stacked
 
 TOLERANCE = 1e-11
 """Residuals of a closed position, relative to the sizes of their terms; most are brought down to rounding."""
@@ -163,5 +170,65 @@ def _gap(g: np.ndarray) -> float:
 
 
 def _is_stationary(g: np.ndarray, J: Rows) -> bool:
-    slope, scale = np.linalg.norm(J.T @ g), np.sqrt(float((J * J).sum())) * np.linalg.norm(g)
-    return bool(slope <= STATIONARY * scale)
+    return bool(np.linalg.norm(J.T @ g) <= STATIONARY * np.sqrt(float((J * J).sum())) * np.linalg.norm(g))
+
+
+# --- cut joints whose rows vanish at half a turn too: which side of it they are on
+# An axis shared by two frames is perpendicular to the same two directions when it points the other way, and the vector part of a
+# rotation vanishes at half a turn about any axis. Neither is a position of the joint. Where no motion turns the joint over, as in
+# a plane, it is as it was built.
+def turned_joint(model: Model, q: np.ndarray, t: float, parameters: Numbers = ()) -> str:
+    """A cut joint that is half a turn from where it belongs, in a position that meets its rows; empty where there is none."""
+    s, senses = model.structure, _senses(model)
+    if not senses.names:
+        return ""
+    own = [float(x) for x in parameters] or list(s.parameters.values())
+    values = senses.at({"q": q.tolist(), "v": [0.0] * s.nv, "parameter": own, "t": [float(t)]})
+    return next((name for name, x in zip(senses.names, values, strict=True) if not x > 0.0), "")
+
+
+def turned_rows(model: Model, q: np.ndarray, t: float, parameters: np.ndarray) -> np.ndarray:
+    """(n,): whether there is one, of rows of positions and of values of all parameters; of models with few speeds."""
+    senses = _senses(model)
+    if not senses.names:
+        return np.zeros(len(q), dtype=bool)
+    found = senses.at({"q": [*q.T], "v": [0.0] * model.nv, "parameter": [*parameters.T], "t": [t]})
+    return np.any([~(np.broadcast_to(x, len(q)) > 0.0) for x in found], axis=0)
+
+
+class _Senses:
+    """Numbers that are positive where cut joints are as they should be, of those that motion can turn over."""
+
+    def __init__(self, model: Model) -> None:
+        self.structure, self._local = model.structure, list[tuple[Expression, list[tuple[str, int]]]]()
+        self.names = list[str]()
+        turning = {row.owner for row in body_rows(model).rows if row.what.startswith("rotation")}  # the others' axes never move
+        for name, constraint in model.constraints.items():
+            if isinstance(constraint, ClosingJoint) and f"joint {name!r}" in turning:
+                graph = Graph()
+                on = Motion(self.structure, graph)
+                sense = constraint.sense(on)
+                if isinstance(sense, Symbol):
+                    self.names.append(name)
+                    self._local.append((Expression(graph, list(on.inputs.values()), [sense]), list(on.inputs)))
+
+    def at(self, values: Values) -> list[float]:
+        if self.structure.nv < sizes.SPEEDS:
+            return list(self._flat(*(x for group in values.values() for x in group)))
+        return [float(x) for x in self._of(with_bodies(self.structure, values, float))]
+
+    def _of(self, motion: Values) -> list[Number]:
+        return [local(*(motion[kind][index] for kind, index in reads))[0] for local, reads in self._local]
+
+    @cached_property
+    def _flat(self) -> Expression:
+        """All of them as one expression of the state."""
+        graph = Graph()
+        inputs = state_inputs(self.structure, graph)
+        outputs = self._of(with_bodies(self.structure, inputs))
+        return Expression(graph, [x for group in inputs.values() for x in group], outputs)
+
+
+@per_structure
+def _senses(model: Model) -> _Senses:
+    return _Senses(model)

@@ -15,18 +15,15 @@ from ...errors import AssemblyError, SharnirError, SingularError
 from ...model.model import Model
 from ...model.states import check_state
 from ...reporting.progress import ProgressBar
-from ..motion.retraction import layout, moved_rows
+from ..motion.retraction import layout, retract
 from ..rows.constraint_table import ConstraintTable
-from .consistent_speeds import ACCELERATIONS_MET, SPEEDS_MET
-from .consistent_speeds import RANK as RANK_OF_SPEEDS
 from .continuation import distance
-from .damped_newton import STRAIGHT
 from .fixed_coordinates import Held, undeformed
-from .half_turn import turned_rows
-from .least_motion import RANK
-from .loop_closure import MOTION, ROUNDING, TOLERANCE
+from .least_motion import RANK, STRAIGHT, times
+from .loop_closure import MOTION, ROUNDING, TOLERANCE, turned_rows
 from .search import FAR, OTHER_SIDE, UNWOUND, other_side, unwound_rows
-from .start import MOVED, NEARLY_CLOSED, Asked, closed_start, guided, is_moved, start_at
+from .start import ACCELERATIONS_MET, MOVED, NEARLY_CLOSED, SPEEDS_MET, Asked, closed_start, guided, is_moved, start_at
+from .start import RANK as RANK_OF_SPEEDS
 
 STEPS = 25
 """Limit on the steps of Newton's method."""
@@ -82,6 +79,7 @@ def assembled_starts(
 class _Starts:
     def __init__(self, model: Model, table: ConstraintTable, t: float, parameters: np.ndarray) -> None:
         self.model, self.table, self.t, self.parameters = model, table, t, parameters
+        self._size = table.scale.of_rows
 
     def _rows(self, q: np.ndarray, v: np.ndarray | None, at: np.ndarray) -> dict[str, np.ndarray]:
         """Rows of the starts numbered `at`."""
@@ -102,7 +100,7 @@ class _Starts:
             some = _Starts(self.model, self.table, self.t, self.parameters[first])
             nearly = not is_fixed and bool(held.coordinates)
             q, ok = some.straight(starts, undeformed(self.model, held) or held, nearly)
-        defined = np.isfinite(moved_rows(self.model, starts, np.zeros((1, self.model.nv)), self.t)).all(axis=1)
+        defined = np.isfinite(retract(self.model, starts, np.zeros((1, self.model.nv)), self.t)).all(axis=1)
         bar = ProgressBar(False, STARTS, len(given))
         for k in sorted(np.flatnonzero(~ok & defined).tolist(), key=lambda k: int(first[k])):
             bar.update(int(first[k]))
@@ -122,7 +120,7 @@ class _Starts:
         """Positions by Newton's method, where it leads to what search.py would find. `nearly`: positions that close but
         for rounding stay where they are."""
         free, every = ~held.speeds, np.arange(len(asked))
-        guess = moved_rows(self.model, asked, np.zeros((1, self.model.nv)), self.t)
+        guess = retract(self.model, asked, np.zeros((1, self.model.nv)), self.t)
         q, ok = self._closed(guess, free, every)
         search = ok.copy()
         if nearly:
@@ -134,7 +132,7 @@ class _Starts:
         for share in OTHER_SIDE if len(far) else ():
             start = other_side(self.model, q[far], guess[far], asked[far], held, share)
             other, there = guess.copy(), np.zeros(len(q), dtype=bool)
-            other[far], there[far] = self._closed(moved_rows(self.model, start, np.zeros((1, self.model.nv)), self.t), free, far)
+            other[far], there[far] = self._closed(retract(self.model, start, np.zeros((1, self.model.nv)), self.t), free, far)
             self._unwind(other, there, guess, held, np.flatnonzero(there))
             ok[far] &= there[far]  # else there may be none on that side, or it takes damping to find it
             nearer = there & (distance(self.model, guess, other) < distance(self.model, guess, q))
@@ -161,8 +159,8 @@ class _Starts:
             step, is_clear = _least_motion(J, g)
             longest = np.maximum(_gap(step), 1e-300)
             step *= np.minimum(1.0, MOTION * np.maximum(1.0, _gap(g)) / longest)[:, None]
-            expected = cost - ((g + _times(J, step)) ** 2).sum(axis=1)
-            trial = moved_rows(self.model, q, step, self.t)
+            expected = cost - ((g + times(J, step)) ** 2).sum(axis=1)
+            trial = retract(self.model, q, step, self.t)
             g1, J1 = self._residuals(trial, free, at[going])
             cost1 = (g1 * g1).sum(axis=1)
             promising = is_clear & (expected > 0.0) & (cost - cost1 > STRAIGHT * expected)
@@ -207,20 +205,13 @@ class _Starts:
         v = np.where(now["rate"].any(axis=1, keepdims=True), v, asked)
         now = self._rows(q, v, every)
         J, gamma = now["J"], now["gamma"]
-        left = _times(J, _least_change(J, gamma)) + gamma
+        left = times(J, _least_change(J, gamma)) + gamma
         ok = _gap(now["rate"] / self.table.scale.of_rates(q, v, J)) <= SPEEDS_MET
         return v, ok & (_gap(left / self.table.scale.of_accelerations(q, gamma, J)) <= ACCELERATIONS_MET)
-
-    def _size(self, q: np.ndarray, J: np.ndarray) -> np.ndarray:
-        return self.table.scale.of_rows(q, J)
 
 
 def _gap(g: np.ndarray) -> np.ndarray:
     return np.asarray(np.abs(g).max(axis=1, initial=0.0))
-
-
-def _times(J: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.asarray((J @ x[..., None])[..., 0])
 
 
 def _least_motion(J: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -230,13 +221,13 @@ def _least_motion(J: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     share = w / np.maximum(w.max(axis=1, keepdims=True, initial=0.0), 1e-300)
     counts = share > RANK
     inverse = np.where(counts, 1.0 / np.where(counts, w, 1.0), 0.0)
-    x = inverse * _times(np.swapaxes(U, 1, 2), np.where(np.isfinite(g), g, 0.0))
-    return -_times(T, _times(U, x)), ~((share > UNCLEAR[0]) & (share < UNCLEAR[1])).any(axis=1)
+    x = inverse * times(np.swapaxes(U, 1, 2), np.where(np.isfinite(g), g, 0.0))
+    return -times(T, times(U, x)), ~((share > UNCLEAR[0]) & (share < UNCLEAR[1])).any(axis=1)
 
 
 def _least_change(J: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """The least x with J x = −wanted, as nearly as that can be; nan where a number is not finite."""
     good = np.isfinite(J).all(axis=(1, 2)) & np.isfinite(wanted).all(axis=1)
     out = np.full((len(J), J.shape[2]), np.nan)
-    out[good] = -_times(np.linalg.pinv(J[good], rcond=RANK_OF_SPEEDS), wanted[good])
+    out[good] = -times(np.linalg.pinv(J[good], rcond=RANK_OF_SPEEDS), wanted[good])
     return out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -95,7 +95,12 @@ def _positions(model: Model, table: ConstraintTable, neutral: np.ndarray, t: flo
     else:
         moved = not np.allclose(first.q, neutral, atol=1e-9)
         yield "the closed position nearest to the neutral one" if moved else "the neutral position", first.q
-    for joint in _nearest_joints(model)[:TRIED]:
+    s, depth = model.structure, [0]
+    for k in s.carrier[1:].tolist():
+        depth.append(depth[k] + 1)
+    single = [i for i, joint in enumerate(s.placed) if joint.nq == 1]
+    for i in sorted(single, key=lambda i: depth[i + 1])[:TRIED]:  # the nearest to the base
+        joint = s.placed[i].name
         held = held_coordinates(model, [joint])
         closure = Closure(model, table, t, ~held.speeds, held.rows, neutral[list(held.rows)])
         for away in AWAY:
@@ -105,15 +110,6 @@ def _positions(model: Model, table: ConstraintTable, neutral: np.ndarray, t: flo
             if found is not None:
                 yield f"the closed position with joint {joint!r} moved by {away:g}", found
                 break
-
-
-def _nearest_joints(model: Model) -> list[str]:
-    """Joints with one coordinate, those nearest to the base first."""
-    s, depth = model.structure, [0]
-    for k in s.carrier[1:].tolist():
-        depth.append(depth[k] + 1)
-    own = [i for i, joint in enumerate(s.placed) if joint.nq == 1]
-    return [s.placed[i].name for i in sorted(own, key=lambda i: depth[i + 1])]
 
 
 def _mobility(
@@ -140,14 +136,13 @@ def _dependent_sparse(table: ConstraintTable, J: csr_array) -> tuple[int, list[s
     unit = (diags_array(1.0 / np.where(short, 1.0, length)) @ J).tocsr()
     independent = independent_rows(unit, ZERO) & ~short
     found, left = np.flatnonzero(independent), np.flatnonzero(~independent & ~short)
-    out = {int(k): f"{table.rows[k]} is already fixed by the joints of the tree at this position" for k in np.flatnonzero(short)}
+    out = {k: _redundant(table, k, ()) for k in np.flatnonzero(short).tolist()}
     if len(left):
         basis = unit[found]
         solve = splu((basis @ basis.T).tocsc()).solve
         for k in left.tolist():
             share = solve(basis @ unit[[k]].toarray()[0])
-            owners = dict.fromkeys(str(table.rows[i]) for i in found[np.abs(share) > 1e-6].tolist())
-            out[k] = f"{table.rows[k]} is already fixed by {', '.join(owners)}"
+            out[k] = _redundant(table, k, found[np.abs(share) > 1e-6].tolist())
     return len(found), [out[k] for k in sorted(out)]
 
 
@@ -160,13 +155,16 @@ def _dependent(table: ConstraintTable, J: np.ndarray) -> tuple[int, list[str]]:
     _, R, order = qr(unit.T, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(R))
     rank = int((sizes > ZERO).sum())
-    independent = sorted(order[:rank].tolist())
-    out = []
+    independent, out = np.sort(order[:rank]), []
     for k in sorted(order[rank:].tolist()):
-        if length[k] <= ZERO * max(length.max(), 1e-300):
-            out.append(f"{table.rows[k]} is already fixed by the joints of the tree at this position")
-            continue
-        share = np.linalg.lstsq(unit[independent].T, unit[k], rcond=None)[0]
-        owners = dict.fromkeys(str(table.rows[i]) for i, x in zip(independent, share, strict=True) if abs(x) > 1e-6)
-        out.append(f"{table.rows[k]} is already fixed by {', '.join(owners)}")
+        owners = []
+        if length[k] > ZERO * max(length.max(), 1e-300):
+            share = np.linalg.lstsq(unit[independent].T, unit[k], rcond=None)[0]
+            owners = independent[np.abs(share) > 1e-6].tolist()
+        out.append(_redundant(table, k, owners))
     return rank, out
+
+
+def _redundant(table: ConstraintTable, k: int, owners: Sequence[int]) -> str:
+    fixed_by = ", ".join(dict.fromkeys(str(table.rows[i]) for i in owners)) or "the joints of the tree at this position"
+    return f"{table.rows[k]} is already fixed by {fixed_by}"

@@ -18,8 +18,8 @@ from ...model.pose import Pose, Rotation
 from ..motion.retraction import retract
 from ..rows.constraint_table import ConstraintTable
 from .continuation import Drive, distance, turned_alike
-from .fixed_coordinates import Held, angles, own_speeds, undeformed
-from .loop_closure import TOLERANCE, Closing, Closure, not_closed
+from .fixed_coordinates import Held, angles, own_speeds, stiff_first
+from .loop_closure import TOLERANCE, Closure, not_closed
 
 RINGS = ((0.05, 2), (0.3, 4), (1.0, 6), (math.pi, 8))
 """Distances of other starts, rad, and how many of each; all of a ring are tried, and the nearest solution is taken."""
@@ -36,12 +36,7 @@ UNWOUND = 1e-9
 
 def closed_position(model: Model, table: ConstraintTable, guess: np.ndarray, t: float, held: Held) -> np.ndarray:
     """The nearest closed position that is found; with flexible bodies as they are deformed, where there is such a one."""
-    if (stiff := undeformed(model, held)) is not None:
-        try:
-            return _Search(model, table, guess, t, stiff).found()
-        except AssemblyError:
-            pass
-    return _Search(model, table, guess, t, held).found()
+    return stiff_first(model, held, lambda held: _Search(model, table, guess, t, held).found())
 
 
 class _Search:
@@ -59,13 +54,16 @@ class _Search:
 
     def found(self) -> np.ndarray:
         self._check_held()
+        kept = list(self.held.coordinates)
         least = first = self.closure.close(self.guess)
         if first.closed:
             return self._checked(self._nearer(self._unwound(first.q)))
         if (q := self._driven(self.guess)) is not None:
             return self._checked(q)
         for radius, ring in self._rings():
-            tried = [self.closure.close_if_defined(self._with_values(start)) for start in ring]
+            starts = np.array(ring)
+            starts[:, kept] = self.asked[kept]
+            tried = [self.closure.close_if_defined(start) for start in starts]
             ends = [end for end in tried if end is not None]
             closed = [self._unwound(end.q) for end in ends if end.closed]
             if not closed and radius >= FAR and (q := self._driven(ring[-1])) is not None:
@@ -73,7 +71,10 @@ class _Search:
             if closed:
                 return self._checked(min(closed, key=self._distance))
             least = min([least, *ends], key=lambda end: (bool(end.turned), float(np.abs(end.g).max(initial=0.0))))
-        raise self._refusal(least)
+        if not self.ranges:
+            raise not_closed(self.model, self.table, least)
+        remedy = f"{self._possible()}; give values within reach, or leave more joints free"
+        raise not_closed(self.model, self.table, least, remedy)
 
     def _nearer(self, q: np.ndarray) -> np.ndarray:
         """The nearer of a closed position that is far from the guess and the one on the other side of the guess."""
@@ -95,11 +96,6 @@ class _Search:
                 f"the mechanism cannot be assembled: {self.model.q_names[k]!r} = {self.asked[k]:.6g} is no position of its "
                 f"joint, which is off its constraints by {off.max():.3g} there; give one that is, or leave the joint free"
             )
-
-    def _with_values(self, q: np.ndarray) -> np.ndarray:
-        out = np.array(q)
-        out[list(self.held.coordinates)] = self.asked[list(self.held.coordinates)]
-        return out
 
     def _distance(self, q: np.ndarray) -> float:
         return float(distance(self.model, self.guess, q))
@@ -158,31 +154,20 @@ class _Search:
         check_joints(self.model, q, self.t)
         return q
 
-    def _refusal(self, least: Closing) -> AssemblyError:
-        if not self.ranges:
-            return not_closed(self.model, self.table, least)
-        return not_closed(
-            self.model, self.table, least, f"{self._possible()}; give values within reach, or leave more joints free"
-        )
-
     def _possible(self) -> str:
         """A sentence: the range of the held coordinate that did not get where it should."""
         k, before = self.ranges[0][:2]
         names, asked, own = self.model.q_names, float(self.asked[k]), own_speeds(self.model.structure)[k]
         ranges = [(low, high) for i, others, low, high in self.ranges if (i, others) == (k, before)]
         unit = "" if own < 0 else " rad" if angles(self.model.structure)[own] else " m"
-        if unit == " rad" and self._is_periodic(k):
+        turned = self.guess + 2.0 * math.pi * (np.arange(len(self.guess)) == k)
+        there, once_more = (self.loose.at(q)[0] for q in (self.guess, turned))
+        if unit == " rad" and np.allclose(there, once_more, rtol=0.0, atol=1e-9):  # a whole turn changes nothing
             turns = [2.0 * math.pi * n for low, high in ranges for n in (round((asked - 0.5 * (low + high)) / (2.0 * math.pi)),)]
             ranges = [(low + turn, high + turn) for (low, high), turn in zip(ranges, turns, strict=True)]
         shown = " or ".join(_interval(low, high, unit) for low, high in merged(ranges))
         held = ", ".join(f"{names[i]} = {self.asked[i]:.6g}" for i in before)
         return f"{f'with {held} ' if held else ''}{names[k]!r} can be {shown}, not {asked:.6g}"
-
-    def _is_periodic(self, k: int) -> bool:
-        """Whether a whole turn of coordinate k changes nothing."""
-        turned = np.array(self.guess)
-        turned[k] += 2.0 * math.pi
-        return bool(np.allclose(self.loose.at(self.guess)[0], self.loose.at(turned)[0], rtol=0.0, atol=1e-9))
 
 
 def other_side(model: Model, q: np.ndarray, guess: np.ndarray, asked: np.ndarray, held: Held, share: float) -> np.ndarray:

@@ -6,14 +6,17 @@ equations at a state are straight-line code, and their solution is a loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ...backends import sizes
+from ...backends.differentiated import displacement
 from ...backends.graph_function import GraphFunction
+from ...backends.run import Values, evaluate
+from ...backends.traced import state_inputs
 from ...dialect.cache import Cache
 from ...dialect.native import bind_kernel
 from ...dialect.storage import allocate
@@ -27,9 +30,7 @@ from ...trace import Graph, Number, Symbol
 from ..kernels import solution
 from ..kernels.solution import ConstrainedState, Responses, StabilisationTerms
 from ..rows.constraint_table import table_of
-from ..rows.evaluation import Values, evaluate, state_inputs
 from .projector import Projector
-from .retraction import displacement
 from .share import closed_structure, share_of
 from .sparse import SparseEquations
 
@@ -212,7 +213,7 @@ class ConstrainedEquations:
                 if self.form:
                     return self._by_form(given, values, name)
                 c = self.accelerations(values, float, name)
-                return c._replace(J=self._jacobian(given)) if self.sparse else c
+                return c._replace(J=self.table.evaluate(q, v, float(t), given["parameter"])["J"]) if self.sparse else c
         if name or self.sparse:
             raise MethodError(
                 f"method {self.method.name!r} does not answer this: the system is too large for straight-line code; choose the "
@@ -224,10 +225,6 @@ class ConstrainedEquations:
         if not self.is_small:
             bind_kernel(solution.solve, c, store=self.store)()
         return c
-
-    def _jacobian(self, given: Mapping[str, np.ndarray]) -> np.ndarray:
-        J: np.ndarray = self.table.evaluate(given["q"], given["v"], float(given["t"][0]), given["parameter"])["J"]
-        return J
 
     def _by_form(self, given: dict[str, np.ndarray], values: Values, stabilisation: str) -> ConstrainedState:
         assert self.form is not None

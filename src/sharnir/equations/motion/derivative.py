@@ -8,13 +8,14 @@ from typing import Any
 
 from ...backends import sizes
 from ...backends.graph_function import GraphFunction
+from ...backends.run import Values, evaluate, read_by_forces
+from ...backends.traced import state_inputs
 from ...dialect.cache import Cache
 from ...model.per_structure import per_structure
 from ...model.structure import Structure
 from ...programs.methods import SMALLEST, Method
 from ...trace import Graph, Number, Symbol, tangent
-from ..rows.evaluation import Values, evaluate, state_inputs, with_bodies
-from .conservative import not_conservative
+from .account import not_conservative
 from .constrained import ConstrainedEquations
 from .stabilisation import DECAYING
 
@@ -131,16 +132,11 @@ def trace_derivative(
             powers["tau"] = powers.get("tau", 0.0) + _joint_power(values)  # a law of joint forces is a force of that name
         powers = {name: x for name, x in powers.items() if isinstance(x, Symbol) or x != 0.0}
     q_rate = solved.qrate if solved else rate  # a stabilisation may change it; powers are those of the speeds
-    rates = _state_rates(structure, values) if structure.states else ()
+    rates = structure.forces.rates(read_by_forces(structure, values)) if structure.states else ()
     outputs = {"rate": tuple(q_rate), "qdd": tuple(speed_rate), "more": (*rates, *powers.values())}
     if solved and not exact:
         outputs["pivots"] = tuple(solved.L.diagonal())
     return Derivative(GraphFunction.of(inputs, outputs, store), tuple(powers))
-
-
-def _state_rates(structure: Structure, values: dict[str, Any]) -> list[Number]:
-    forces = structure.forces
-    return forces.rates(with_bodies(structure, values) if forces.kinematic else values)
 
 
 def _joint_power(values: Values) -> Number:
@@ -152,7 +148,8 @@ def _power_of_drives(structure: Structure, values: dict[str, Any], inputs: dict[
     energy = evaluate(structure, "energy", values).energy
     flow = [*zip(inputs["q"], rate, strict=True), *zip(inputs["v"], values["qdd"], strict=True), (inputs["t"][0], 1.0)]
     if structure.states:
-        flow += zip(inputs["parameter"][structure.first_state :], _state_rates(structure, values), strict=True)
+        rates = structure.forces.rates(read_by_forces(structure, values))
+        flow += zip(inputs["parameter"][structure.first_state :], rates, strict=True)
     change = tangent((energy[0] + energy[1],), flow)[0]
     forces = sum(values["force powers"], 0.0) if structure.forces else 0.0
     return change - forces - _joint_power(values)
@@ -168,7 +165,7 @@ def _powers(structure: Structure, values: dict[str, Any]) -> dict[str, Number]:
         found["drives"] = evaluate(structure, "drive-power", values | {"R": R}).power[0]
     forces = structure.forces
     if forces:
-        motion = with_bodies(structure, values) if forces.kinematic else dict(values)
+        motion = read_by_forces(structure, values)
         values["force powers"] = forces.report(motion)[1]
         excess = forces.excess(motion)
         found |= {forces.names[k]: excess[k] for k in not_conservative(structure).tolist()}

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...backends.run import with_bodies
+from ...backends.traced import state_inputs
 from ...errors import StateError
 from ...model.motion import Motion
 from ...model.structure import Structure
 from ...trace import Expression, Graph, call_traced, check_numbers, tangent
-from ..rows.evaluation import state_inputs, with_bodies
 
 RANK = 1e-10
 """Eigenvalues below this, relative to the largest, belong to rows that depend on others."""

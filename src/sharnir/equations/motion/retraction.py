@@ -1,23 +1,27 @@
 """The retraction q ⊕ δ: the coordinates after a motion with constant speeds δ for unit time; and its inverse, q₁ ⊖ q₀.
 
 Coordinates add; quaternions and free joints move by the exponential. Joints given by constraints move along N δ and are put
-back onto them. `moved_rows` is all of it, on floats and on symbols, and all that moves coordinates calls it or the code made of
-it: assembly, projection, partitioning, inverse kinematics, equilibrium. To first order it is q + N(q) δ, `displacement`: the
-rates of the coordinates are affine in the speeds, q̇ = N(q) v + n(q, t), and N δ is the difference of the rates at δ and at rest.
+back onto them. `retract` is all of it, on floats and on symbols, and all that moves coordinates calls it or the code made of
+it: assembly, projection, partitioning, inverse kinematics, equilibrium. To first order it is q + N(q) δ, `displacement`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ...backends.differentiated import displacement, displacements
 from ...backends.graph_function import GraphFunction
+from ...backends.grouped import native_add
+from ...backends.traced import new_inputs
 from ...dialect.cache import Cache
-from ...dialect.native import Native
+from ...dialect.jit import host_lanes
+from ...dialect.native import Native, bind_kernel
 from ...errors import NOT_A_NUMBER, StateError, brief
 from ...kernels.joint_stage import BALL, FREE, GIVEN
+from ...kernels.quaternions import Quaternions, normalize_quaternions
 from ...model.joints import Joint
 from ...model.model import Model
 from ...model.per_structure import per_structure
@@ -26,24 +30,11 @@ from ...model.structure import Structure
 from ...trace import Graph, Number
 from ...types import FloatArray, IntArray, State, real_array
 from ..assembly import exponential
-from ..rows.evaluation import evaluate, new_inputs
-from .native_arrays import native_add
-from .normalization import START_TOLERANCE, settled
 
-THREE, FOUR, SEVEN = np.arange(3), np.arange(4), np.arange(7)
+THREE, FOUR = np.arange(3), np.arange(4)
 MAX_ITERATIONS = 50
 CLOSE = 1e-12
 """Tolerance of a difference of constraint joints where rounding stops the iteration."""
-
-
-def displacement(
-    structure: Structure, q: Sequence[Number], delta: Sequence[Number], t: Sequence[Number], dtype: type = object
-) -> list[Number]:
-    """N(q) δ on generic scalars."""
-    if not len(structure.quaternions):  # every coordinate has its own speed: N is the identity
-        return list(delta)
-    moving, at_rest = (evaluate(structure, "rates", {"q": q, "v": v, "t": t}, dtype).rate for v in (delta, [0.0] * structure.nv))
-    return [x - y for x, y in zip(moving.tolist(), at_rest.tolist(), strict=True)]
 
 
 def native_displacement(
@@ -55,13 +46,8 @@ def native_displacement(
     return GraphFunction.of(inputs, outputs, store).bind({**at, "delta": delta, "dq": dq})
 
 
-def retract(model: Model, q: np.ndarray, delta: np.ndarray, t: Number) -> np.ndarray:
-    """q ⊕ δ of one state: floats, or symbols of one graph."""
-    return moved_rows(model, q, delta, t)
-
-
 def native_retract(model: Model, at: Mapping[str, np.ndarray], delta: np.ndarray, store: Cache, pairs: bool = False) -> Native:
-    """The same as native code, in place: the coordinates at["q"] at the time at["t"] move by `delta`. `pairs`: of numbers."""
+    """`retract` as native code, in place: the coordinates at["q"] at the time at["t"] move by `delta`. `pairs`: of numbers."""
     s = model.structure
     if not len(s.quaternions):  # every coordinate adds: a loop that is the same for all models
         places, speeds = layout(s).adding
@@ -75,20 +61,12 @@ def native_retract(model: Model, at: Mapping[str, np.ndarray], delta: np.ndarray
 
 def integrate(model: Model, q: State, dv: State, t: float) -> FloatArray:
     """`Model.integrate`."""
-    rows, single = _rows(model, q, "q")
-    deltas, one = _rows(model, dv, "dv")
-    n = _together(rows, deltas, "q", "dv")
-    out = moved_rows(model, np.repeat(rows, n // max(len(rows), 1), axis=0), deltas, _time(t))
-    return out[0] if single and one else out
+    return _on_rows(model, retract, {"q": q, "dv": dv}, t)
 
 
 def difference(model: Model, q0: State, q1: State, t: float) -> FloatArray:
     """`Model.difference`."""
-    rows, single = _rows(model, q0, "q0")
-    others, one = _rows(model, q1, "q1")
-    n = _together(rows, others, "q0", "q1")
-    out = difference_rows(model, np.repeat(rows, n // max(len(rows), 1), axis=0), others, _time(t))
-    return out[0] if single and one else out
+    return _on_rows(model, difference_rows, {"q0": q0, "q1": q1}, t)
 
 
 # --- rows of states -----------------------------------------------------------------------------------------------------------
@@ -104,7 +82,6 @@ class Layout(NamedTuple):
 
 @per_structure
 def layout(s: Structure) -> Layout:
-    """The layout of a model's state."""
     j = s.joints
     own = j.coordinates > 0
     adds = own & (j.kind != BALL) & (j.kind != FREE) & (j.coordinates == j.axes)
@@ -120,7 +97,7 @@ def layout(s: Structure) -> Layout:
     )
 
 
-def moved_rows(model: Model, q: np.ndarray, delta: np.ndarray, t: Number) -> np.ndarray:
+def retract(model: Model, q: np.ndarray, delta: np.ndarray, t: Number) -> np.ndarray:
     """q ⊕ δ of a state (nq,), or of rows of states: q (n, nq), δ (n, nv) or (1, nv), floats, or symbols of one graph."""
     s, dtype = model.structure, object if q.dtype == object else float
     out = np.array(q, dtype=dtype)
@@ -155,7 +132,10 @@ def difference_rows(model: Model, q0: np.ndarray, q1: np.ndarray, t: float) -> n
     at, of = (x[:, None] for x in where.balls)
     out[:, of + THREE] = _turn_between(q0[:, at + FOUR], q1[:, at + FOUR])
     at, of = (x[:, None] for x in where.free)
-    out[:, of + THREE], out[:, of + 3 + THREE] = _motion_between(q0[:, at + SEVEN], q1[:, at + SEVEN])
+    omega = _turn_between(q0[:, at + 3 + FOUR], q1[:, at + 3 + FOUR])
+    back = exponential.conjugate(exponential.unit(q0[:, at + 3 + FOUR]))
+    shift = exponential.rotated(back, q1[:, at + THREE] - q0[:, at + THREE])
+    out[:, of + THREE], out[:, of + 3 + THREE] = exponential.velocity_of(omega, shift), omega
     for row, start, end in zip(out, q0, q1, strict=True) if where.constrained else ():
         _difference_of_constrained(model, where.constrained, row, start, end, t)
     return out
@@ -163,13 +143,6 @@ def difference_rows(model: Model, q0: np.ndarray, q1: np.ndarray, t: float) -> n
 
 def _turn_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return exponential.angle_of(exponential.product(exponential.conjugate(exponential.unit(a)), exponential.unit(b)))
-
-
-def _motion_between(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """u, ω of the motion from a to b, each position and quaternion."""
-    omega = _turn_between(a[..., 3:], b[..., 3:])
-    back = exponential.conjugate(exponential.unit(a[..., 3:]))
-    return exponential.velocity_of(omega, exponential.rotated(back, b[..., :3] - a[..., :3])), omega
 
 
 def _onto_constraints(joint: Joint, q: np.ndarray, t: Number) -> np.ndarray:
@@ -190,10 +163,10 @@ def _difference_of_constrained(
     at = np.concatenate([np.arange(s.nq)[model.q_slice(s.placed[i].name)] for i in joints])
     quaternions = np.intersect1d(s.quaternions, at)
     units = np.eye(s.nv)[of].tolist()
-    N = np.array([displacement(s, start.tolist(), unit, [t], float) for unit in units]).T[at]
+    N = np.array(displacements(s, start.tolist(), units, [t], float)).T[at]
     row[of], least = 0.0, np.inf
     for _ in range(MAX_ITERATIONS):
-        here = moved_rows(model, start[None], row[None], t)[0]
+        here = retract(model, start[None], row[None], t)[0]
         goal = end.copy()
         for k in quaternions.tolist():  # of the two that mean the same turn, the nearer
             goal[k : k + 4] = exponential.unit(goal[k : k + 4]) * (1.0 if here[k : k + 4] @ goal[k : k + 4] >= 0.0 else -1.0)
@@ -211,6 +184,22 @@ def _difference_of_constrained(
 
 
 # --- arguments ----------------------------------------------------------------------------------------------------------------
+def _on_rows(
+    model: Model, function: Callable[[Model, np.ndarray, np.ndarray, float], np.ndarray], given: Mapping[str, State], t: float
+) -> FloatArray:
+    """function(model, rows, rows, t) of two arguments, each one state or a batch."""
+    (a, single), (b, one) = (_rows(model, x, what) for what, x in given.items())
+    if len(a) != len(b) and 1 not in (len(a), len(b)):
+        sizes = ", ".join(f"{what}: {len(x)}" for what, x in zip(given, (a, b), strict=True))
+        raise StateError(f"batches of different sizes ({sizes})")
+    try:
+        t = float(t)
+    except NOT_A_NUMBER:
+        raise StateError(f"t: expected a number, got {brief(t)}") from None
+    out = function(model, np.repeat(a, len(b), axis=0) if len(a) == 1 else a, b, t)
+    return out[0] if single and one else out
+
+
 def _rows(model: Model, x: State, what: str) -> tuple[np.ndarray, bool]:
     """Coordinates (q…) or speeds as rows, checked, and whether it is one state."""
     is_q = what.startswith("q")
@@ -229,14 +218,75 @@ def _rows(model: Model, x: State, what: str) -> tuple[np.ndarray, bool]:
     return rows, a.ndim == 1
 
 
-def _together(a: np.ndarray, b: np.ndarray, *names: str) -> int:
-    if len(a) != len(b) and 1 not in (len(a), len(b)):
-        raise StateError(f"batches of different sizes ({names[0]}: {len(a)}, {names[1]}: {len(b)})")
-    return len(b) if len(a) == 1 else len(a)
+# --- redundant coordinates after a step of an integrator: quaternions of unit length, constraint joints on their constraints
+START_ITERATIONS = 30
+START_TOLERANCE = 1e-14
+"""Change of a coordinate in an iteration, absolute and relative, below which a start is on its constraints."""
 
 
-def _time(t: float) -> float:
-    try:
-        return float(t)
-    except NOT_A_NUMBER:
-        raise StateError(f"t: expected a number, got {brief(t)}") from None
+def is_redundant(model: Model) -> bool:
+    return bool(len(model.structure.quaternions))
+
+
+def normalize(model: Model, q: Sequence[Number], t: Number) -> list[Number]:
+    """The coordinates of one state normalized joint by joint, on generic scalars."""
+    s, out = model.structure, list(q)
+    with_quaternions = np.array([bool(joint.quaternions()) for joint in s.types])
+    for i in np.flatnonzero(with_quaternions[s.type_of]).tolist():
+        where = slice(int(s.q_first[i + 1]), int(s.q_first[i + 2]))
+        out[where] = s.placed[i].type.normalize(out[where], t)
+    return out
+
+
+def native_normalize(model: Model, q: np.ndarray, t: np.ndarray, store: Cache | None = None) -> list[Native]:
+    """The same as native code, in place, for one state (nq,) or rows of states, at one time or one for each; an empty list
+    where there is nothing to do.
+
+    Quaternions alone are normalized by a loop that is the same for all models. Where joints do more, theirs is traced.
+    """
+    places, nq = model.structure.quaternions, model.nq
+    if not len(places):
+        return []
+    n = q.size // nq
+    if not any(joint.projects_onto_constraints for joint in model.structure.types):
+        everywhere = (places.astype(np.int64) + nq * np.arange(n)[:, None]).ravel()
+        return [bind_kernel(normalize_quaternions, Quaternions(q.reshape(-1), everywhere), store=store)]
+    lanes = host_lanes() if n % host_lanes() == 0 else 1  # the rest of a batch would be read again after it was written
+    return [_straight_line(model, store).bind({"q": q, "t": t, "x": q}, n, lanes)]
+
+
+def vector_normalize(model: Model, q: np.ndarray, t: np.ndarray, store: Cache | None = None) -> list[Native]:
+    """The same for as many states as the processor has lanes: q (nq, lanes), t (1, lanes)."""
+    return [_straight_line(model, store).bind_vector({"q": q, "t": t, "x": q})] if is_redundant(model) else []
+
+
+def _straight_line(model: Model, store: Cache | None) -> GraphFunction:
+    inputs = new_inputs(Graph(), q=model.nq, t=1)
+    return GraphFunction.of(inputs, {"x": normalize(model, inputs["q"], inputs["t"][0])}, store)
+
+
+def normalized_rows(model: Model, q: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Rows (n, nq) of states at the times t (n,), or all at one time (1,)."""
+    out = np.array(q, dtype=float, order="C")
+    if len(out):
+        for native in native_normalize(model, out, np.ascontiguousarray(t, dtype=float)):
+            native()
+    return out
+
+
+def normalized_start(model: Model, q: np.ndarray, t0: float) -> np.ndarray:
+    """Rows (n, nq) of states from which motions start. The constraints of a constraint joint may move in time, and a start may be
+    far from them: it is normalized until it settles."""
+    t = np.array([t0])
+    if not any(joint.projects_onto_constraints for joint in model.structure.types):
+        return normalized_rows(model, q, t)
+    return settled(lambda rows: normalized_rows(model, rows, t), q)
+
+
+def settled(normalized: Callable[[np.ndarray], np.ndarray], q: np.ndarray) -> np.ndarray:
+    """Coordinates normalized again and again, until that no longer changes them."""
+    for _ in range(START_ITERATIONS):
+        last, q = q, normalized(q)
+        if np.allclose(q, last, START_TOLERANCE, START_TOLERANCE):
+            break
+    return q

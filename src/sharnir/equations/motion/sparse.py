@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.grouped import native_copy
-from ...backends.loops import LoopRunner
+from ...backends.grouped import native_add, native_add_to_pairs, native_copy, native_rounded, native_take
+from ...backends.loops import LoopRunner, exact_program, grouped_forces
+from ...backends.run import Values, evaluate
 from ...dialect.cache import Cache
 from ...dialect.native import Native, bind_kernel
 from ...kernels.constrained import EXACT
 from ...model.model import Model
-from ...programs import CLOSED
+from ...programs import CLOSED, PROGRAMS
 from ...programs.kernels.closed import ForwardOut
+from ...programs.program import Program
 from ...trace import Number
 from ..kernels.projection import NEWTON_STEPS
 from ..kernels.solution import DriftingRows, decaying
 from ..rows.body_rows import BodyRows, RowsOnBodies, body_rows
-from ..rows.evaluation import Values, evaluate_program
-from .native_arrays import native_add
 from .retraction import native_retract
 from .share import closed_structure, share_of
 
@@ -40,7 +40,7 @@ class SparseEquations:
         self.rows: BodyRows = body_rows(model)
         self.structure = closed_structure(model)
         self.share = share_of(model)
-        self._idle: list[tuple[dict[str, np.ndarray], list[Native]]] = []
+        self._idle: dict[bool, list[tuple[dict[str, np.ndarray], list[Native]]]] = {}
 
     # --- on generic scalars ---------------------------------------------------------------------------------------------
     def trace(self, values: Values, dtype: type) -> RowsOnBodies:
@@ -56,7 +56,7 @@ class SparseEquations:
         self, values: Values, gamma: Sequence[Number], K: Sequence[Number], dtype: type, exact: bool = False
     ) -> ForwardOut:
         """Accelerations and multipliers from gamma and K of the rows on the bodies. exact: for double-double arithmetic."""
-        return evaluate_program(
+        return evaluate(
             self.structure, FORWARD, {**values, "gamma": gamma, "K": K, "share": [EXACT if exact else self.share]}, dtype
         )
 
@@ -64,17 +64,15 @@ class SparseEquations:
         """The small motion, least in the metric of the masses, along which the rows change by -gap; of rows without one, 0."""
         gap = [*gap, *[0.0] * (len(self.rows) - len(gap))]
         share = [EXACT if exact else self.share]
-        return evaluate_program(self.structure, CORRECTION, {**values, "gap": gap, "K": K, "share": share}, dtype).delta
+        return evaluate(self.structure, CORRECTION, {**values, "gap": gap, "K": K, "share": share}, dtype).delta
 
     # --- compiled: one state ------------------------------------------------------------------------------------------------
     def allocate(self, at: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Arrays for everything between a state and its accelerations, beside those that are given."""
-        s, sizes = self.structure, self.rows.sizes
-        own = {name: np.zeros(sizes[name]) for name in ("g", "rate", "gamma", "K")}
-        own = {"g": own["g"], "row rate": own["rate"], "gamma": own["gamma"], "K": own["K"], "lam": np.zeros(len(self.rows))}
-        own |= {"inverse": np.zeros(len(self.rows))}
-        parameters = np.array(list(s.parameters.values()), dtype=float)
-        return {**own, "qdd": np.zeros(s.nv), "delta": np.zeros(s.nv), "parameter": parameters, **at}
+        s, m = self.structure, len(self.rows)
+        sizes = {**self.rows.sizes, "row rate": m, "lam": m, "inverse": m, "qdd": s.nv, "delta": s.nv}
+        own = {name: np.zeros(size) for name, size in sizes.items() if name not in ("rate", "speed")}
+        return {**own, "parameter": np.array(list(s.parameters.values()), dtype=float), **at}
 
     def chain(self, at: Mapping[str, np.ndarray], decay: np.ndarray | None = None) -> list[Native]:
         """Native functions from q, v, tau, t, parameter (and wrench, where it is given) to qdd and lam. `decay`: Baumgarte's."""
@@ -82,7 +80,7 @@ class SparseEquations:
         if decay is not None:
             rows = DriftingRows(at["gamma"], at["g"], at["row rate"], decay)
             natives.append(bind_kernel(decaying, rows, store=self.store))
-        return [*natives, *(self._with_wrenches if "wrench" in at else self._forward).chain(at)]
+        return [*natives, *self._forward["wrench" in at].chain(at)]
 
     def projection(self, at: Mapping[str, np.ndarray]) -> list[Native]:
         """Native functions that project the state in q and v, in place. (L8), (L9)"""
@@ -104,17 +102,17 @@ class SparseEquations:
         return native_copy([(x, y[: len(x)]), (zeros, y[len(x) :])], self.store)
 
     @cached_property
-    def _forward(self) -> LoopRunner:
-        none = {"wrench": np.zeros(6 * (self.structure.nb + 1)), "share": [self.share]}
-        return LoopRunner(FORWARD, self.structure, constant=none, store=self.store)
-
-    @cached_property
-    def _with_wrenches(self) -> LoopRunner:
-        return LoopRunner(FORWARD, self.structure, constant={"share": [self.share]}, store=self.store)
+    def _forward(self) -> dict[bool, LoopRunner]:
+        """Without and with wrenches."""
+        none: Any = {"wrench": np.zeros(6 * (self.structure.nb + 1))}
+        return {given: self._runner(FORWARD, {} if given else none) for given in (False, True)}
 
     @cached_property
     def _correction(self) -> LoopRunner:
-        return LoopRunner(CORRECTION, self.structure, constant={"share": [self.share]}, store=self.store)
+        return self._runner(CORRECTION, {})
+
+    def _runner(self, program: Program, constant: dict[str, Any]) -> LoopRunner:
+        return LoopRunner(program, self.structure, constant={**constant, "share": [self.share]}, store=self.store)
 
     # --- compiled: many -----------------------------------------------------------------------------------------------------
     def solve(self, given: Mapping[str, np.ndarray], n: int, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -125,8 +123,7 @@ class SparseEquations:
         q, v = (np.broadcast_to(given[name], (n, given[name].shape[1])) for name in ("q", "v"))
         t = np.broadcast_to(given["t"], (n, 1))
         found = self.rows.evaluate(q, v, t, given.get("parameter"), ("gamma", "K"))
-        runner = self._with_wrenches if "wrench" in given else self._forward
-        rows = {**given, **found}
+        runner, rows = self._forward["wrench" in given], {**given, **found}
         out = {"qdd": np.empty((n, self.structure.nv)), "lam": np.empty((n, len(self.rows)))}
         out |= {"inverse": np.empty_like(out["lam"])}
         inputs = [np.ascontiguousarray(rows[name], dtype=float) for name in runner.inputs]
@@ -135,23 +132,109 @@ class SparseEquations:
 
     def _solve_one(self, given: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Solution by native functions bound once, to arrays that one caller uses at a time."""
-        if "wrench" in given:
-            at = self.allocate({name: np.array(x[0], dtype=float) for name, x in given.items()})
+        idle = self._idle.setdefault("wrench" in given, [])
+        try:
+            at, natives = idle.pop()
+        except IndexError:
+            at = self.allocate({name: np.zeros(x.shape[1]) for name, x in given.items()})
             natives = self.chain(at)
-        else:
-            try:
-                at, natives = self._idle.pop()
-            except IndexError:
-                s = self.structure
-                sizes = {"q": s.nq, "v": s.nv, "tau": s.nv, "t": 1}
-                at = self.allocate({name: np.zeros(size) for name, size in sizes.items()})
-                natives = self.chain(at)
-            own = {"parameter": np.array([list(self.structure.parameters.values())], dtype=float)}
-            for name, x in {**own, **given}.items():
-                at[name][:] = x[0]
+        own = {"parameter": np.array([list(self.structure.parameters.values())], dtype=float)}
+        for name, x in {**own, **given}.items():
+            at[name][:] = x[0]
         for native in natives:
             native()
         found = at["qdd"][None].copy(), at["lam"][None].copy()
-        if "wrench" not in given:
-            self._idle.append((at, natives))
+        idle.append((at, natives))
         return found
+
+
+# --- in double-double arithmetic
+Arrays = Mapping[str, np.ndarray]
+
+
+class ExactLoops:
+    """The same programs and rows on arrays of pairs (…, 2): native functions on the state in the arrays `two` (q, v, t, tau,
+    parameter). `parameters`: plain numbers; `counted`: 0 for rows that are left out.
+
+    Only what the constraints depend on needs the digits: forces are computed from the first parts, in double precision."""
+
+    def __init__(self, sparse: SparseEquations, two: Arrays, parameters: np.ndarray, counted: np.ndarray) -> None:
+        self.sparse, self.two, self.parameters = sparse, two, parameters
+        s, rows = sparse.structure, sparse.rows
+        self.structure, self.store = s, sparse.store
+        sizes = {**rows.sizes, "gap": len(rows), "delta": s.nv}
+        self.rows = {name: np.zeros((sizes[name], 2)) for name in ("g", "rate", "gamma", "K", "gap", "delta")}
+        self.share = np.array([[EXACT, 0.0]])
+        self._masks = {name: np.zeros(0, dtype=np.int64) for name in self.rows}
+        if not counted.all():
+            of = {"g": np.arange(sizes["g"]), "rate": np.arange(len(rows)), "gamma": np.arange(len(rows))}
+            of["K"] = rows.row_of_K
+            self._masks |= {name: np.flatnonzero(counted[x] == 0.0) for name, x in of.items()}
+
+    def _evaluated(self) -> list[Native]:
+        layout = self.sparse.rows.layout
+        flat = np.zeros((sum(layout.sizes.values()), 2))
+        parts = {name: flat[at : at + layout.sizes[name]] for name, at in layout.at.items()}
+        state = [(self.two[name], parts[name]) for name in ("t", "q", "v", "parameter")]
+        bodies = self._program(PROGRAMS["motion"], {**self.two, **{name: parts[name] for name in ("r", "G", "velocity")}})
+        found = {name: self.rows[name] for name in ("g", "rate", "gamma", "K")}
+        return [native_copy(state, self.store), *bodies, *self.sparse.rows.exact_chain(flat, found, self.store), *self._masked()]
+
+    def _masked(self) -> list[Native]:
+        """Zeros in the place of rows that are left out."""
+        out = []
+        for name, places in self._masks.items():
+            if len(places):
+                x = self.rows[name].reshape(-1)
+                keep = np.setdiff1d(np.arange(x.size), np.concatenate([2 * places, 2 * places + 1]))
+                kept = np.zeros(len(keep))
+                out += [
+                    native_take(x, keep, kept, self.store),
+                    native_copy([(np.zeros(x.size), x)], self.store),
+                    native_add(kept, keep, x, self.store),
+                ]
+        return out
+
+    def _program(self, program: Program, arrays: Arrays) -> list[Native]:
+        return exact_program(program, self.structure, arrays, self.parameters, self.store)
+
+    def _corrected(self, name: str) -> list[Native]:
+        """rows["delta"]: what makes the rows of that name vanish."""
+        gap, x = self.rows["gap"], self.rows[name]
+        copied = native_copy([(x, gap[: len(x)]), (np.zeros((len(gap) - len(x), 2)), gap[len(x) :])], self.store)
+        arrays = {**self.two, "K": self.rows["K"], "gap": gap, "share": self.share, "delta": self.rows["delta"]}
+        return [*self._evaluated(), copied, *self._program(CLOSED["closed/correction"], arrays)]
+
+    def position(self) -> list[Native]:
+        moved = native_retract(self.sparse.model, self.two, self.rows["delta"], self.store, pairs=True)
+        return [*self._corrected("g"), moved]
+
+    def speed(self) -> list[Native]:
+        everywhere = np.arange(self.structure.nv, dtype=np.int64)
+        return [*self._corrected("rate"), native_add(self.rows["delta"], everywhere, self.two["v"], self.store, pairs=True)]
+
+    def derivative(self, qdd: np.ndarray, rate: np.ndarray) -> list[Native]:
+        """Accelerations and rates of the coordinates, pairs."""
+        s = self.structure
+        wrench, tau = np.zeros((6 * (s.nb + 1), 2)), np.zeros((s.nv, 2))
+        arrays = {
+            **self.two, "tau": tau, "wrench": wrench, "K": self.rows["K"], "gamma": self.rows["gamma"], "share": self.share,
+            "qdd": qdd, "rate": rate,
+        }  # fmt: skip
+        forward = self._program(CLOSED["closed/forward/separate"], arrays)
+        return [*self._evaluated(), *self._loads(wrench, tau), *forward, *self._program(PROGRAMS["rates"], arrays)]
+
+    def _loads(self, wrench: np.ndarray, tau: np.ndarray) -> list[Native]:
+        """Forces of the model and joint forces as pairs."""
+        s, two = self.structure, self.two
+        out = [native_copy([(two["tau"], tau), (np.zeros_like(wrench), wrench)], self.store)]
+        if not s.forces:
+            return out
+        first = {name: np.zeros(len(two[name])) for name in ("t", "q", "v", "parameter")}
+        out += [native_rounded(two[name], x, self.store) for name, x in first.items()]
+        layout = s.forces.layout
+        push = np.zeros(layout.pushes)
+        out += grouped_forces(s, self.store).chain(first, {"push": push})
+        for target, part in ((wrench, push[: layout.load_at]), (tau, push[layout.load_at : layout.rate_at])):
+            out.append(native_add_to_pairs(part, target, self.store))
+        return out

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...backends.grouped import GroupedCode
+from ...backends.run import Values, with_bodies
 from ...dialect.cache import Cache
 from ...dialect.native import Native
 from ...errors import ModelError
@@ -22,11 +23,9 @@ from ...model.model import Model
 from ...model.per_structure import per_structure
 from ...model.structure import Structure
 from ...trace import Expression, Number
-from .constraint_families import Family, families
-from .evaluation import Values, with_bodies
+from .constraint_families import BODY, Family, KeptRows, RowLayout, families
 from .flat_motion import FlatMotion, GenericMotion
 from .one_constraint import WIDE, ConstraintRow, label_of
-from .row_layout import BODY, KeptRows, RowLayout
 
 
 # --- which rows of constraints the motion changes, and which hold, or fail, whatever it is
@@ -39,18 +38,12 @@ class Condition(NamedTuple):
     row: ConstraintRow
 
 
-class MovingRows(NamedTuple):
-    kept: list[np.ndarray]
-    """For every family (members, rows): whether a row is moved by anything."""
-    trivial: list[ConstraintRow]
-    """Rows that nothing moves."""
-    conditions: list[Condition]
-    """Rows that nothing moves and that hold at some values of the parameters only."""
-
-
-def moving_rows(families: Sequence[Family], labels: Sequence[str], motion: GenericMotion) -> MovingRows:
-    """A row is kept unless its rate vanishes at generic states, relative to the terms of this row alone: a rate of
-    rounding errors, scaled by its own size, would count as a constraint."""
+def moving_rows(
+    families: Sequence[Family], labels: Sequence[str], motion: GenericMotion
+) -> tuple[list[np.ndarray], list[ConstraintRow], list[Condition]]:
+    """For every family (members, rows) whether a row is moved by anything; the rows that nothing moves; those of them that hold
+    at some values of the parameters only. A row is kept unless its rate vanishes at generic states, relative to the terms of this
+    row alone: a rate of rounding errors, scaled by its own size, would count as a constraint."""
     kept = [~f.generic(motion, f.rate).vanishes.all(axis=1).T for f in families]
     residuals = [[f.values(flat, f.g) for flat in motion.flat] for f in families]
     found: list[tuple[bool, int, int, ConstraintRow]] = []
@@ -67,7 +60,7 @@ def moving_rows(families: Sequence[Family], labels: Sequence[str], motion: Gener
                 raise ModelError(f"{row} can never be met: it stays at {gap[0, member, k]:.6g} whatever the motion")
             if spread[member][k] > 1e-12 * max(1.0, largest_gap[member][k]):  # parameters differ from sample to sample
                 conditions.append(Condition(f, member, k, row))
-    return MovingRows(kept, [row for *_, row in sorted(found, key=lambda x: x[:3])], conditions)
+    return kept, [row for *_, row in sorted(found, key=lambda x: x[:3])], conditions
 
 
 # --- body rows
@@ -98,10 +91,8 @@ class BodyRows(RowLayout):
         self.structure, self.layout, self.motion = structure, structure.forces.layout, FlatMotion(structure)
         found = families(structure, self.layout, constraints)
         labels = [label_of(name, constraint) for name, constraint in constraints.items()]
-        moving = moving_rows(found, labels, self.motion.generic()) if found else None
-        self.trivial = moving.trivial if moving else []
-        self._conditions = moving.conditions if moving else []
-        super().__init__(found, list(constraints), labels, moving.kept if moving else [])
+        kept, self.trivial, self._conditions = moving_rows(found, labels, self.motion.generic()) if found else ([], [], [])
+        super().__init__(found, list(constraints), labels, kept)
         self._order = list(constraints)
         self._expressions: dict[tuple[str, ...], list[Expression]] = {}
         self._codes: dict[tuple[tuple[str, ...], bool, Cache], GroupedCode] = {}
@@ -118,7 +109,6 @@ class BodyRows(RowLayout):
             yield row, float(f.values(flat, [f.g[k]])[0, member])
 
     def moves_at_rest(self) -> bool:
-        """Whether rates are other than zero at rest."""
         motion = self.motion.generic(at_rest=True)
         rates = (part.family.generic(motion, _outputs(part, ["rate"])).vanishes[..., part.which] for part in self.parts)
         return not all(vanish.all() for vanish in rates)
@@ -142,7 +132,9 @@ class BodyRows(RowLayout):
         motion = values if values.keys() >= WIDTH.keys() else with_bodies(self.structure, values, dtype)
         flat = self.layout.flat(motion)
         out: list[list[Number]] = [[0.0] * self.sizes[name] for name in answers]
-        for part, expression in zip(self.parts, self._expressions_of(tuple(answers)), strict=True):
+        if (key := tuple(answers)) not in self._expressions:
+            self._expressions[key] = [part.family.expression(_outputs(part, answers)) for part in self.parts]
+        for part, expression in zip(self.parts, self._expressions[key], strict=True):
             f = part.family
             for k, member in enumerate(part.which.tolist()):
                 found = iter(expression(*[flat[at] for at in f.reads[member].tolist()], *f.numbers[member].tolist()))
@@ -150,11 +142,6 @@ class BodyRows(RowLayout):
                     for at in part.places[name][k].tolist():
                         target[at] = next(found)
         return out
-
-    def _expressions_of(self, answers: tuple[str, ...]) -> list[Expression]:
-        if answers not in self._expressions:
-            self._expressions[answers] = [part.family.expression(_outputs(part, answers)) for part in self.parts]
-        return self._expressions[answers]
 
     def wrenches(self, values: Values, lam: Sequence[Number]) -> dict[str, dict[int, list[Number]]]:
         """{constraint: {row of a body: Kᵀλ, force and moment at its origin in its axes}}."""
@@ -251,7 +238,6 @@ class BodyRows(RowLayout):
 
 @per_structure
 def body_rows(model: Model) -> BodyRows:
-    """The rows of a model."""
     return BodyRows(model.structure, model.constraints)
 
 

@@ -13,16 +13,15 @@ import numpy as np
 from ...backends import sizes
 from ...backends.fast_path import fast_single
 from ...backends.graph_function import GraphFunction
-from ...backends.traced import TracedProgram
+from ...backends.run import Values, evaluate, with_bodies
+from ...backends.traced import TracedProgram, state_inputs
 from ...dialect.jit import host_lanes
 from ...errors import AssemblyError, SingularError
 from ...model.model import Model
 from ...model.per_structure import per_structure
 from ...trace import Expression, Graph, Number, Symbol, needed, tangent
 from .body_rows import body_rows
-from .evaluation import Values, evaluate, state_inputs, with_bodies
-from .one_constraint import ConstraintRow
-from .scale import Scale
+from .one_constraint import ConstraintRow, Scale
 from .sparse_rows import SparseRows
 
 T = TypeVar("T")
@@ -42,6 +41,11 @@ class TracedConstraints:
     rate: tuple[Number, ...]
     J: tuple[tuple[Number, ...], ...]
     gamma: tuple[Number, ...]
+
+    @property
+    def groups(self) -> dict[str, tuple[Number, ...]]:
+        """All of them, flat."""
+        return {"g": self.g, "rate": self.rate, "J": tuple(x for row in self.J for x in row), "gamma": self.gamma}
 
 
 def table_of(model: Model) -> ConstraintTable:
@@ -93,8 +97,7 @@ class ConstraintTable:
 
     @cached_property
     def _flat(self) -> Expression:
-        t = self.traced
-        return self._expression([*t.g, *t.rate, *(x for row in t.J for x in row), *t.gamma])
+        return self._expression([x for group in self.traced.groups.values() for x in group])
 
     def rate_along(self, values: Values, dq: Sequence[Number]) -> tuple[Number, ...]:
         """The change of `rate` along a displacement dq of the coordinates, speeds and time held, on generic scalars."""
@@ -136,8 +139,7 @@ class ConstraintTable:
         if self._evaluations[0] > INTERPRETED and self.may_compile:
             return self._compiled(q, v, parameters, t)
         floats = {"q": q.tolist(), "v": v.tolist(), "parameter": list(parameters), "t": [float(t)]}
-        traced = self.trace(floats)
-        arrays = {name: np.array(getattr(traced, name), dtype=float) for name in ("g", "rate", "J", "gamma")}
+        arrays = {name: np.array(x, dtype=float) for name, x in self.trace(floats).groups.items()}
         return arrays | {"J": arrays["J"].reshape(len(self), self.structure.nv)}
 
     def _compiled(self, *state: Any) -> dict[str, np.ndarray]:
@@ -157,8 +159,7 @@ class ConstraintTable:
 
     @cached_property
     def _runner(self) -> GraphFunction:
-        t = self.traced
-        outputs = {"g": t.g, "rate": t.rate, "J": tuple(x for row in t.J for x in row), "gamma": t.gamma}
+        outputs = self.traced.groups
         shapes = {name: (len(x),) for name, x in outputs.items()} | {"J": (len(self), self.structure.nv)}
         return GraphFunction(TracedProgram.of(self.traced_inputs, outputs), outputs=shapes)
 
@@ -172,8 +173,7 @@ class ConstraintTable:
         inputs = self.traced_inputs["parameter"]
         if self.is_large or self.on_bodies.has_conditions:
             return np.ones(len(inputs), dtype=bool)
-        t = self.traced
-        used = set(needed(self._graph, [*t.g, *t.rate, *(x for row in t.J for x in row), *t.gamma]))
+        used = set(needed(self._graph, self._flat.outputs))
         return np.array([x.index in used for x in inputs], dtype=bool)
 
     def check_conditions(self, parameters: Numbers = ()) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from ...backends.grouped import GroupedCode
 from ...backends.grouped_forces import flat_motion
 from ...backends.loops import LoopRunner
+from ...backends.run import evaluate
 from ...dialect.cache import Cache
 from ...dialect.native import Native
 from ...model.forces.layout import WIDTH
@@ -17,7 +18,6 @@ from ...model.structure import Structure
 from ...programs import PROGRAMS
 from ...trace import generic_functions
 from ...trace.generic import Generic
-from .evaluation import evaluate
 
 STATE = ("t", "q", "v", "parameter")
 INTERPRETED = 60

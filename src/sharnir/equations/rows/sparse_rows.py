@@ -15,8 +15,8 @@ import numpy as np
 from ...model.forces.layout import WIDTH
 from ...model.structure import Structure
 from .body_rows import BodyRows
+from .constraint_families import BODY
 from .one_constraint import WIDE
-from .row_layout import BODY
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -90,7 +90,10 @@ class SparseRows:
     def _paths(self) -> tuple[np.ndarray, np.ndarray]:
         """(link, axis): the axes that move the body of a link; of internal constraints without those that move all its bodies."""
         above, last = self.structure.tree.above, self._last_axes()
-        depth = _depths(above)
+        levels = [0] * len(above) + [-1]  # how many axes move each; −1 at the end, for the base
+        for a, up in enumerate(above.tolist()):
+            levels[a] = levels[up] + 1
+        depth = np.array(levels, dtype=np.int64)
         internal = self._internal()
         links = np.flatnonzero(self.rows.links.kind == BODY)
         count = np.bincount(self.rows.owner[links], minlength=len(internal))
@@ -139,11 +142,3 @@ class SparseRows:
 def in_world(K: np.ndarray, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows (n, 6) in body axes as forces and moments at the origins of the bodies, in the axes of the world."""
     return np.einsum("nij,ni->nj", G, K[:, :3]), np.einsum("nij,ni->nj", G, K[:, 3:])
-
-
-def _depths(above: np.ndarray) -> np.ndarray:
-    """For every axis how many move it; −1 at the end, for the base."""
-    out = [0] * len(above) + [-1]
-    for a, up in enumerate(above.tolist()):
-        out[a] = out[up] + 1
-    return np.array(out, dtype=np.int64)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.run import evaluate
 from ...dynamics import Dynamics
-from ...equations.rows.evaluation import evaluate
 from ...errors import ModelError, StateError
 from ...model.forces.shape import TracedForce
 from ...model.model import Model

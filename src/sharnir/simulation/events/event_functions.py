@@ -12,9 +12,10 @@ from ...backends.compiled_programs import CompiledPrograms
 from ...backends.graph_function import GraphFunction
 from ...backends.grouped import GroupedCode
 from ...backends.grouped_forces import flat_motion
+from ...backends.run import Values, evaluate, with_bodies
+from ...backends.traced import state_inputs
 from ...dialect.cache import Cache
 from ...dialect.native import Native
-from ...equations.rows.evaluation import Values, evaluate, state_inputs, with_bodies
 from ...errors import StateError
 from ...model.events import Event
 from ...model.forces.force_element import Force

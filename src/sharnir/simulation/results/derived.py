@@ -14,7 +14,7 @@ from ...model.deformed_places import MovedPlaces, material
 from ...model.model import Model
 from ...model.per_structure import per_structure
 from ...model.references import located
-from ...solvers.solver import Actions
+from ...solvers.evaluator import Actions
 from ...trace import at_values
 from ...types import real_array
 from .records import Cost, Energy

@@ -14,7 +14,7 @@ from ...errors import StateError, choices, no_such
 from ...model.pose import Pose
 from ...model.references import is_name_in
 from ...model.states import check_array
-from ...solvers.solver import Actions
+from ...solvers.evaluator import Actions
 from ...types import real_array
 from .by_name import squeezed
 from .derived import Derived

@@ -13,9 +13,9 @@ from ...dialect.jit import host_lanes
 from ...dialect.native import Native, bind_kernel
 from ...equations.kernels.singular_step import Approach, TypicalPivots, approach
 from ...equations.motion.derivative import Derivative
-from ...equations.motion.normalization import vector_normalize
+from ...equations.motion.retraction import vector_normalize
+from ...equations.motion.share import always_dependent
 from ...equations.motion.stabilisation import PROJECTION
-from ...equations.rows.dependence import always_dependent
 from ...errors import MethodError, StateError
 from ...integrate.kernels.state import DONE
 from ...integrate.side_by_side import ENTRIES, SideBySide

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...equations.assembly.consistent_speeds import Start
+from ...equations.assembly.start import Start
 from ...errors import MethodError, StateError
 from ...integrate.methods import integrator as integrator_named
 from ...model.events import Event

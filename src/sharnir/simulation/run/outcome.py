@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...backends.run import range_left
 from ...equations.assembly.loop_closure import off_by
-from ...equations.assembly.ranges import range_left
-from ...equations.motion.normalization import normalized_rows
+from ...equations.motion.retraction import normalized_rows
 from ...equations.rows.one_constraint import ConstraintRow
 from ...integrate.chatter import Chatter
 from ...integrate.trajectory import LIMITED, Trajectory

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...dynamics import Dynamics
-from ...equations.assembly.consistent_speeds import Start
 from ...equations.assembly.fixed_coordinates import held_coordinates
-from ...equations.assembly.start import StartState, as_guess, assemble_start
-from ...equations.motion.normalization import normalized_start
+from ...equations.assembly.start import Start, StartState, as_guess, assemble_start
+from ...equations.motion.retraction import normalized_start
 from ...equations.motion.stabilisation import DECAYING, Stabilisation, with_decay
 from ...equations.motion.stabilisation import chosen as chosen_stabilisation
 from ...errors import MethodError

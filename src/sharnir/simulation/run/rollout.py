@@ -18,7 +18,7 @@ from ...dynamics import Dynamics
 from ...equations.assembly.fixed_coordinates import held_coordinates
 from ...equations.assembly.many_starts import assembled_starts
 from ...equations.assembly.start import Asked
-from ...equations.motion.normalization import normalized_start
+from ...equations.motion.retraction import normalized_start
 from ...errors import AssemblyError, MethodError, SimulationError, StateError, brief
 from ...integrate.driver import FIRST, next_piece
 from ...integrate.trajectory import in_words, outcome
@@ -29,7 +29,7 @@ from ...model.references import is_name_in
 from ...model.states import check_model, check_quaternions
 from ...model.validity import beyond_validity, warn_of_deformation
 from ...reporting.progress import ProgressBar
-from ...solvers.arguments import Arguments
+from ...solvers.evaluator import Arguments
 from ...types import real_array, truth
 from ..control.joint_laws import JointLaw, acting, is_law
 from ..control.lane_control import by_parameter, law_forces, push, push_sampled, sampled_control, stored_forces

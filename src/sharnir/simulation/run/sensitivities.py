@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...backends.differentiated import displacement
 from ...dynamics import Dynamics
-from ...equations.motion.retraction import displacement
 from ...equations.rows.constraint_table import ConstraintTable
 from ...errors import MethodError, ModelError, StateError, brief, choices
 from ...model.model import Model

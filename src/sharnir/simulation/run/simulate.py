@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...equations.assembly.consistent_speeds import Start
+from ...equations.assembly.start import Start
 from ...model.events import Event
 from ...model.impacts import Impact
 from ...model.model import Model

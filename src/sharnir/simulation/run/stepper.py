@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...equations.assembly.consistent_speeds import Start
-from ...equations.assembly.start import StartState
+from ...equations.assembly.start import Start, StartState
 from ...errors import SimulationError, StateError, brief, no_such, suggestion
 from ...integrate import run
 from ...integrate.trajectory import EventRecord, Rows, Statistics, Trajectory, joined

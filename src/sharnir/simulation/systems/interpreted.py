@@ -8,12 +8,12 @@ import numpy as np
 
 from ...dialect.native import Native
 from ...dialect.native import from_python as native_from_python
+from ...equations.motion.account import state_rates
 from ...equations.motion.constrained import ConstrainedEquations
-from ...equations.motion.normalization import is_redundant, normalize
-from ...equations.motion.partitioning import Partitioning
+from ...equations.motion.projector import Partitioning
+from ...equations.motion.retraction import is_redundant, normalize
+from ...equations.motion.singular_passage import Run, SingularPassage
 from ...equations.motion.stabilisation import PROJECTION
-from ...equations.motion.state_rates import state_rates
-from ...equations.singular.singular_passage import Run, SingularPassage
 from ...errors import SingularError, StateError
 from ...integrate.system import from_python
 from .motion_system import MotionSystem, Setup

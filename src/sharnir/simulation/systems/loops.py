@@ -10,13 +10,12 @@ import numpy as np
 from ...backends.graph_function import GraphFunction
 from ...backends.loops import LoopRunner
 from ...backends.thread_team import in_one_team
+from ...backends.traced import state_inputs
 from ...dialect.native import Native, bind_kernel, calls
 from ...equations.kernels import solution
 from ...equations.kernels.solution import ConstrainedState, StabilisationTerms
-from ...equations.motion.account import Account
+from ...equations.motion.account import Account, native_state_rates
 from ...equations.motion.retraction import native_displacement
-from ...equations.motion.state_rates import native_state_rates
-from ...equations.rows.evaluation import state_inputs
 from ...trace import Graph
 from .motion_system import CompiledSystem, Setup
 

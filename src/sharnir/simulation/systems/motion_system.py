@@ -17,11 +17,11 @@ import numpy as np
 from ...dialect.jit import host_lanes
 from ...dialect.native import Native, from_python
 from ...dynamics import Dynamics
-from ...equations.motion.normalization import native_normalize, normalized_start
-from ...equations.motion.partitioning import Partitioning
+from ...equations.motion.account import native_carry
+from ...equations.motion.projector import Partitioning
+from ...equations.motion.retraction import native_normalize, normalized_start
+from ...equations.motion.singular_passage import Run, SingularPassage
 from ...equations.motion.stabilisation import PROJECTION, Stabilisation
-from ...equations.motion.state_rates import native_carry
-from ...equations.singular.singular_passage import Run, SingularPassage
 from ...integrate.switching import LARGEST
 from ...integrate.system import System, buffers
 from ...model.events import Event

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...equations.assembly.many_starts import assembled_starts
 from ...equations.assembly.start import Asked, as_guess
-from ...equations.motion.normalization import normalized_start
+from ...equations.motion.retraction import normalized_start
 from ...errors import AssemblyError
 from ...integrate.trajectory import in_words
 from ...model.states import check_state, check_tau

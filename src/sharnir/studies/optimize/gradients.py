@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ...equations.motion.normalization import normalized_rows
-from ...equations.motion.retraction import displacement
+from ...backends.differentiated import displacement
+from ...equations.motion.retraction import normalized_rows
 from ...model.model import Model
 from ...simulation.results.result import Result
 from ..compute.outputs import outputs_of

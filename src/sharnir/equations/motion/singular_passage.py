@@ -15,7 +15,7 @@ import numpy as np
 
 from ...backends import sizes
 from ...backends.graph_function import GraphFunction
-from ...backends.grouped import native_copy
+from ...backends.grouped import native_add_to_pairs, native_copy, native_rounded
 from ...dialect.arithmetic import STEPPING
 from ...dialect.cache import Cache
 from ...dialect.native import Loop, Native, bind_kernel, calls, from_python
@@ -23,15 +23,14 @@ from ...dialect.storage import allocate
 from ...model.per_structure import per_structure
 from ...model.structure import Structure
 from ...trace import GraphTooLarge
-from ..kernels import singular_state, singular_step
-from ..kernels.singular_state import Passage
-from ..motion.constrained import ConstrainedEquations
-from ..motion.derivative import trace_derivative
-from ..motion.native_arrays import native_add_to_pairs, native_rounded
-from ..rows.dependence import always_dependent
+from ..kernels import singular_step
+from ..kernels.singular_step import Passage
+from ..rows.constraint_families import SPEED
 from ..rows.one_constraint import label_of
-from ..rows.row_layout import SPEED
-from .exact_loops import ExactLoops
+from .constrained import ConstrainedEquations
+from .derivative import trace_derivative
+from .share import always_dependent
+from .sparse import ExactLoops
 
 MOST_CALLS = 1000
 SAMPLES, FEW = 16, 5
@@ -93,19 +92,16 @@ class SingularPassage:
             pivots=run.pivots.reshape(-1), typical=np.zeros(m), tally=np.zeros(9), layout=np.zeros(7, dtype=np.int64),
         )  # fmt: skip
         p.layout[:] = run.n, s.nq, s.nv, nw, 1 if step == 1 else m + 1, run.projects, -1 if run.backward else 1
-        p.tally[singular_state.SETTLED] = -np.inf
+        p.tally[singular_step.SETTLED] = -np.inf
         self._roles: dict[int, Sequence[Native]] = {
-            singular_state.PLAIN: run.derivative, singular_state.AFTER: run.after_step, singular_state.JACOBIAN: run.jacobian,
-            singular_state.PREPARE: [from_python(self._prepare)],
+            singular_step.PLAIN: run.derivative, singular_step.AFTER: run.after_step, singular_step.JACOBIAN: run.jacobian,
+            singular_step.PREPARE: [from_python(self._prepare)],
         }  # fmt: skip
         self._set_calls()
         self.derivative = self._native(singular_step.derive)
         self.after_step = self._native(singular_step.settle, self.derivative)
         self.jacobian = [self._native(singular_step.jacobian, self.derivative)] if run.jacobian else []
-        known, key = _typical_pivots(s), (equations.method.name, run.compiled)
-        if key not in known:
-            known[key] = self._sampled_pivots(SAMPLES if run.compiled else FEW)
-        p.typical[:] = known[key]
+        p.typical[:] = _typical_pivots(self, equations.method.name, run.compiled)
         p.typical[self._switched()] = 0.0
         shared = ("X", "DX", "T", "J", "tau", "parameter", "pivots", "calls", "first")
         self._fresh = {name: x.copy() for name, x in p._asdict().items() if name not in shared}
@@ -117,7 +113,7 @@ class SingularPassage:
             getattr(self.p, name)[...] = x
         self.counted[:] = 1.0
         self.passes, self.seconds = self.run.projects, 0.0
-        self._roles = {**self._first_roles, singular_state.JACOBIAN: self._roles[singular_state.JACOBIAN]}
+        self._roles = {**self._first_roles, singular_step.JACOBIAN: self._roles[singular_step.JACOBIAN]}
         self._set_calls()
 
     def _switched(self) -> np.ndarray:
@@ -137,14 +133,14 @@ class SingularPassage:
 
     def _set_calls(self) -> None:
         """Set the calls in place: machine code reads them at every call."""
-        ordered = [list(self._roles.get(role, ())) for role in range(singular_state.JACOBIAN + 1)]
+        ordered = [list(self._roles.get(role, ())) for role in range(singular_step.JACOBIAN + 1)]
         together = [native for role in ordered for native in role]
         self.p.calls[: len(together)] = calls(together)
         self.p.first[:] = np.cumsum([0, *map(len, ordered)])
 
     def with_jacobian(self, natives: Sequence[Native]) -> list[Native]:
         """`jacobian` where the run gets its own later."""
-        self._roles[singular_state.JACOBIAN] = natives
+        self._roles[singular_step.JACOBIAN] = natives
         self._set_calls()
         self.jacobian = [self._native(singular_step.jacobian, self.derivative)] if natives else []
         return self.jacobian
@@ -153,30 +149,29 @@ class SingularPassage:
     @property
     def count(self) -> int:
         """Number of neighbourhoods of singular positions that were entered."""
-        return int(self.p.tally[singular_state.PASSAGES])
+        return int(self.p.tally[singular_step.PASSAGES])
 
     @property
     def evaluations(self) -> int:
         """Number of evaluations in double-double arithmetic."""
-        return int(self.p.tally[singular_state.EVALUATIONS])
+        return int(self.p.tally[singular_step.EVALUATIONS])
 
     @property
     def nearest(self) -> float:
         """The least σ, relative to its typical value."""
-        s = float(self.p.tally[singular_state.NEAREST])
+        s = float(self.p.tally[singular_step.NEAREST])
         return s**-0.5 if s > 0.0 else np.inf
 
     @property
     def first(self) -> tuple[float, str]:
         """When a neighbourhood was first entered, and which row depends on the others there."""
-        return float(self.p.tally[singular_state.FIRST_T]), str(
-            self.equations.table.rows[int(self.p.tally[singular_state.FIRST_ROW])]
-        )
+        row = self.equations.table.rows[int(self.p.tally[singular_step.FIRST_ROW])]
+        return float(self.p.tally[singular_step.FIRST_T]), str(row)
 
     @property
     def failures(self) -> tuple[int, float]:
         """Evaluations that had to be made as if the position were an ordinary one, and the time of the last."""
-        return int(self.p.tally[singular_state.FAILED]), float(self.p.tally[singular_state.FAILED_T])
+        return int(self.p.tally[singular_step.FAILED]), float(self.p.tally[singular_step.FAILED_T])
 
     # --- which rows count, and typical pivots ----------------------------------------------------------------------------------
     def _sampled_pivots(self, samples: int) -> np.ndarray:
@@ -186,7 +181,7 @@ class SingularPassage:
         before, found = (run.X.copy(), run.T.copy(), run.parameters.copy()), []
         if run.parameters.size:  # those of the model: typical pivots do not depend on the run that asked first
             run.parameters[...] = list(s.parameters.values())
-        step = int(p.layout[singular_state.STEP])
+        step = int(p.layout[singular_step.STEP])
         for _ in range(-(-samples // run.n)):
             run.X[:] = 0.0
             run.X[: run.n * s.nq] = np.concatenate([self.equations.model.random_q(rng) for _ in range(run.n)])
@@ -239,11 +234,11 @@ class SingularPassage:
                 self._roles |= self._near()
         except GraphTooLarge:
             self.passes = False
-            self.p.layout[singular_state.PROJECTED] = 0
+            self.p.layout[singular_step.PROJECTED] = 0
         except BaseException as error:
             self.p.typical[:] = 0.0
             self.run.failed(error)
-        self._roles[singular_state.PREPARE] = ()
+        self._roles[singular_step.PREPARE] = ()
         self._set_calls()
         self.seconds += time.perf_counter() - begun
 
@@ -260,14 +255,14 @@ class SingularPassage:
             "q": p.q2, "v": p.v2, "t": p.t2, "tau": p.tau2, "parameter": p.parameter2, "counted": counted,
             "rate": p.rate2, "qdd": p.qdd2, "more": p.more2,
         }  # fmt: skip
-        near = {singular_state.PROJECT: e.projector.natives(one), singular_state.DERIVE: run.one_state(one)}
+        near = {singular_step.PROJECT: e.projector.natives(one), singular_step.DERIVE: run.one_state(one)}
         if e.is_sparse:
             return near | self._by_loops(two)
-        position, speed, derivative = exact_code(e, run.more)
+        position, speed, derivative = exact_code(e, e.store, e.method.name, run.more)
         return near | {
-            singular_state.POSITION: [position.bind({**two, "x": p.q2}, pairs=True)],
-            singular_state.SPEED: [speed.bind({**two, "x": p.v2}, pairs=True)],
-            singular_state.EXACT: [derivative.bind(two, pairs=True)],
+            singular_step.POSITION: [position.bind({**two, "x": p.q2}, pairs=True)],
+            singular_step.SPEED: [speed.bind({**two, "x": p.v2}, pairs=True)],
+            singular_step.EXACT: [derivative.bind(two, pairs=True)],
         }
 
     def _by_loops(self, two: dict[str, np.ndarray]) -> dict[int, Sequence[Native]]:
@@ -286,38 +281,31 @@ class SingularPassage:
         powers = [cleared, native_add_to_pairs(one["more"], p.more2, e.store)]
         derived = [*rounded, *run.one_state({**one, **inputs}), *powers] if run.more else []
         return {
-            singular_state.POSITION: loops.position(),
-            singular_state.SPEED: loops.speed(),
-            singular_state.EXACT: [*loops.derivative(p.qdd2, p.rate2), *derived],
+            singular_step.POSITION: loops.position(),
+            singular_step.SPEED: loops.speed(),
+            singular_step.EXACT: [*loops.derivative(p.qdd2, p.rate2), *derived],
         }
 
 
-def exact_code(e: ConstrainedEquations, more: Sequence[str]) -> ExactCode:
-    """A Newton step of the coordinates, the correction of the speeds, and the derivative, for double-double; once for a model."""
-    known, key = _exact_codes(e.structure, e.store), (e.method.name, tuple(more))
-    if key not in known:
-        if not e.sparse and sizes.dense_operations(e.sizes["n"], e.sizes["m"]) > sizes.DENSE_OPERATIONS:
-            raise GraphTooLarge
-        causes = tuple(more[len(e.structure.states) :])
-        rates = trace_derivative(
-            e.structure, e.method, bool(causes), "tau" in causes, sizes.DOUBLE_DOUBLE, e, exact=True, store=e.store
-        )
-        assert rates.causes == causes
-        known[key] = (*e.projector.steps(True, sizes.DOUBLE_DOUBLE, counted=len(e.table)), rates.code)
-    return known[key]
+@per_structure
+def exact_code(e: ConstrainedEquations, store: Cache, method: str, more: tuple[str, ...]) -> ExactCode:
+    """A Newton step of the coordinates, the correction of the speeds, and the derivative, for double-double; once for a model and
+    the entries of its state behind q and v."""
+    if not e.sparse and sizes.dense_operations(e.sizes["n"], e.sizes["m"]) > sizes.DENSE_OPERATIONS:
+        raise GraphTooLarge
+    causes = tuple(more[len(e.structure.states) :])
+    rates = trace_derivative(
+        e.structure, e.method, bool(causes), "tau" in causes, sizes.DOUBLE_DOUBLE, e, exact=True, store=store
+    )
+    assert rates.causes == causes
+    return *e.projector.steps(True, sizes.DOUBLE_DOUBLE, counted=len(e.table)), rates.code
 
 
 # --- kept with a structure
 @per_structure
-def _exact_codes(structure: Structure, store: Cache) -> dict[tuple[str, tuple[str, ...]], ExactCode]:
-    """`exact_code` by method and further entries of the state."""
-    return {}
-
-
-@per_structure
-def _typical_pivots(structure: Structure) -> dict[tuple[str, bool], np.ndarray]:
+def _typical_pivots(passage: SingularPassage, method: str, compiled: bool) -> np.ndarray:
     """Typical pivots by method, and whether from compiled code, which takes more samples."""
-    return {}
+    return passage._sampled_pivots(SAMPLES if compiled else FEW)
 
 
 @per_structure

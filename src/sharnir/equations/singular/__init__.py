@@ -1,1 +1,0 @@
-"""Motion through singular positions."""
