@@ -10,8 +10,7 @@ import pytest
 
 import sharnir as sh
 from flexible_models import random_modal
-from sharnir.model.deformation import place_of
-from sharnir.model.deformed_places import material
+from sharnir.model.deformation import material, place_of
 
 RNG = np.random.default_rng
 

@@ -18,7 +18,7 @@ from .pose import three_floats, vector3
 from .shapes import Shape
 from .substitution import formulas_in, substituted
 from .values import check_name
-from .values.kind import listed
+from .values.scalars import listed
 
 if TYPE_CHECKING:
     from .flexible import Flexible

@@ -19,10 +19,9 @@ from . import coordinates, topology
 from .body import GROUND, Body, make_body, make_flexible
 from .constraints import ClosingJoint, Constraint, UserConstraint
 from .copying import copied_model
-from .couplings import couple
 from .cuts import check_cuts, cut_ranks, cut_reasons, needed_coordinates, split
 from .forces import Force, Motion, UserForce
-from .forces.force_states import AddedState, has_states
+from .forces.force_element import AddedState, has_states
 from .joints import Free, Joint, Weld
 from .joints.elastic import Elastic
 from .joints.traced import pose_expression
@@ -32,7 +31,7 @@ from .parameter_checks import check_values
 from .parameter_paths import make_parameter
 from .parameters import ParameterView, check_known, check_parameter, merged_values, parameter_value
 from .parts import ModelParts
-from .placed_joint import PlacedJoint, new_placed_joint
+from .placed_joint import PlacedJoint, couple, new_placed_joint
 from .pose import Pose, vector3
 from .references import check_joints, is_name_in, name_taken, pair, place, pose
 from .services import service

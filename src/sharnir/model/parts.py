@@ -10,7 +10,7 @@ from ..trace import ParameterGraph
 from .body import GROUND, Body
 from .constraints import Constraint
 from .forces import Force
-from .forces.force_states import AddedState
+from .forces.force_element import AddedState
 from .joints.elastic import Elastic
 from .placed_joint import PlacedJoint
 from .pose import Pose

@@ -17,7 +17,7 @@ from ..types import FloatArray, IntArray, integers, starts
 from .coordinates import neutral
 from .deformation import Deformation, inertia_values, is_held, place_motion, values_before_inertia
 from .elimination import Block, shared_unknowns, sizes_of
-from .forces.force_states import declared_states
+from .forces.force_element import declared_states
 from .forces.table import ForceTable
 from .joint_rows import JointRows, distinct, joint_rows
 from .joints.elastic import Elastic

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import FlexibilityWarning
 from ..types import FloatArray
-from .deformed_places import material
+from .deformation import material
 
 if TYPE_CHECKING:
     from .model import Model

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..model.deformation import Deformation
-from ..model.deformed_places import MovedPlaces, material
+from ..model.deformation import Deformation, MovedPlaces, material
 from ..types import FloatArray, State
 from .evaluator import Evaluator
 

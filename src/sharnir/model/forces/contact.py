@@ -14,12 +14,10 @@ from ..body import GROUND
 from ..element import element, element_field
 from ..motion import Motion
 from ..pose import Pose
-from ..shapes import Box, Capsule, Cylinder, Sphere, Torus
-from ..surfaces import HeightFunction, Plane, Points
+from ..shapes import Box, Capsule, Cylinder, HeightFunction, Plane, Points, Sphere, Torus
 from ..values import Choice, Label, Name, OneOf, Scalar
 from .contact_distance import Surface, surface_of
-from .contact_laws import HUNT_CROSSLEY, KELVIN_VOIGT
-from .contact_points import Ball, Bar, Ring, Touch
+from .contact_points import HUNT_CROSSLEY, KELVIN_VOIGT, Ball, Bar, Ring, Touch
 from .force_element import ForceElement, Numbers
 
 if TYPE_CHECKING:

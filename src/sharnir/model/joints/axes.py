@@ -13,7 +13,7 @@ from ..pose import Axis, Pose, Rotation, unit_axis
 from ..values import AxisValue, Scalar
 from .closing_rows import Row, Z, across, angle_about, axis_sense, common_axis, no_shift, no_turn, turn_sense
 from .joint_type import ElementaryMotion, Joint, fixed, traced_drives
-from .segments import Segment, one_coordinate
+from .traced import Segment, one_coordinate
 
 Step = tuple[str, Axis, float, float]
 """Coordinate, axis, radians per unit, metres per unit."""

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ModelError, brief
-from .kind import Fault, Kind, expected, listed, one_of, shown
-from .scalars import Scalar
+from .scalars import Fault, Kind, Scalar, expected, listed, one_of, shown
 
 # --- colours by name or by numbers
 EXAMPLES = "a colour such as 'orange', '#ff8800' or three or four numbers from 0 to 1"
