@@ -18,7 +18,7 @@ from .pose import three_floats, vector3
 from .shapes import Shape
 from .substitution import formulas_in, substituted
 from .values import check_name
-from .values.scalars import listed
+from .values.kind import listed
 
 if TYPE_CHECKING:
     from .flexible import Flexible
@@ -98,8 +98,9 @@ def make_body(
     return body
 
 
-def make_flexible(name: str, flexible: Any, given: Mapping[str, Any]) -> tuple[Body, Body]:
-    """A flexible body and its deformation, a row of the tree without mass of its own. `given`: arguments of rigid bodies."""
+def make_flexible(name: str, flexible: Any, given: Mapping[str, Any]) -> tuple[Body, Body | None]:
+    """A flexible body and its deformation, a row of the tree without mass of its own; without modes it is rigid. `given`:
+    arguments of rigid bodies."""
     from .flexible import Flexible  # imported here: most models are rigid
 
     check_name(name, "body")
@@ -112,7 +113,7 @@ def make_flexible(name: str, flexible: Any, given: Mapping[str, Any]) -> tuple[B
     body, nothing = Body(name, float(flexible.mass), (centre[0], centre[1], centre[2]), moments, None, flexible), (0.0, 0.0, 0.0)
     if fault := inertia_fault(body):
         raise ModelError(f"{label}: its inertia {fault}")
-    return body, Body(deformation_name(name), 0.0, nothing, nothing + nothing)
+    return body, Body(deformation_name(name), 0.0, nothing, nothing + nothing) if flexible.coordinates else None
 
 
 def deformation_name(body: str) -> str:

@@ -160,8 +160,6 @@ class Model:
         else:
             given = {"mass": mass, "com": com, "inertia": inertia, "shape": shape, "density": density}
             body, deformation = make_flexible(name, flexible, given)
-            if not flexible.coordinates:  # without modes it is rigid
-                deformation = None
         self._check_parameters((body.mass, body.com, body.inertia), "body {!r}", name)
         if name == GROUND:
             raise ModelError(f"{GROUND!r} is the base of every model; give the body another name")
@@ -182,9 +180,9 @@ class Model:
         and whatever else acts on bodies can be attached to it."""
         if body not in self.parts.deformations:
             raise ModelError(f"node {name!r}: {no_such('flexible body', body, self.parts.deformations, 'flexible bodies')}")
-        place = at if isinstance(at, (Pose, str)) else Pose(vector3(at, f"node {name!r}: at"))
+        where = at if isinstance(at, (Pose, str)) else Pose(vector3(at, f"node {name!r}: at"))
         node = self.add_body(name)
-        self.add_joint(name, Weld(), body, name, at=place)
+        self.add_joint(name, Weld(), body, name, at=where)
         return node
 
     def add_frame(self, name: str, body: str, at: Pose) -> None:
@@ -194,9 +192,9 @@ class Model:
         self.parts.check_body(body, f"frame {name!r}")
         if name in self.parts.frames:
             raise ModelError(f"there is a frame {name!r} already, on body {self.parts.frames[name][0]!r}")
-        place = IDENTITY if at is None else pose(at, f"frame {name!r}")
-        self._check_parameters(place, "frame {!r}", name)
-        self.parts.frames[name] = (body, place)
+        where = IDENTITY if at is None else pose(at, f"frame {name!r}")
+        self._check_parameters(where, "frame {!r}", name)
+        self.parts.frames[name] = (body, where)
 
     def add_joint(
         self,
@@ -228,8 +226,11 @@ class Model:
             self.parts.check_deformations(label, parent, child)
         if parent == child:
             raise ModelError(f"{label} joins the body {parent!r} to itself")
-        here = IDENTITY if at is None else at if isinstance(at, Pose) else self._place(at, parent, label)
-        there = IDENTITY if child_at is None else child_at if isinstance(child_at, Pose) else self._place(child_at, child, label)
+        frames = self.parts.frames
+        here = IDENTITY if at is None else at if isinstance(at, Pose) else place(at, parent, frames, label)
+        there = (
+            IDENTITY if child_at is None else child_at if isinstance(child_at, Pose) else place(child_at, child, frames, label)
+        )
         self._check_parameters((here, there), "joint {!r}", name)
         if joint is not self._last_type:  # large models have many joints of few types
             self._check_parameters(joint, "joint {!r}", name)
@@ -287,15 +288,9 @@ class Model:
         check_name(name, "state")
         if not callable(rate):
             raise ModelError(f"state {name!r}: rate is a function of sharnir.Motion that returns a number, got {brief(rate)}")
-        others: tuple[Container[str], ...] = (
-            self.parts.states,
-            self.parts.forces,
-            self.parts.parameters,
-            self.parts.joint_names,
-            self.parts.body_names,
-        )
-        for kind, names in zip(("state", "force", "parameter", "joint", "body"), others, strict=True):
-            if name in names:  # results and plots know all of them by name
+        for kind in ("state", "force", "parameter", "joint", "body"):
+            named: Container[str] = getattr(self.parts, f"{kind}_names" if kind in ("joint", "body") else f"{kind}s")
+            if name in named:  # results and plots know all of them by name
                 raise ModelError(f"state {name!r}: there is a {kind} of that name already; give the state another")
         self.parts.states[name] = AddedState(parameter_value(name, initial), rate, unit)
 
@@ -325,7 +320,7 @@ class Model:
         role    "visual"; "collision" for a shape that is drawn only where collision shapes are asked for; or "both"
         """
         self.parts.check_body(body, "visual")
-        where = None if at is None else at if isinstance(at, Pose) else self._place(at, body, f"visual on {body!r}")
+        where = None if at is None else place(at, body, self.parts.frames, f"visual on {body!r}")
         visual = make_visual(body, what, where, scale, colour=colour, name=name, role=role)
         self._check_parameters(visual, "visual on {!r}", body)
         if visual.path is not None and self.mesh_folders is not None:
@@ -492,9 +487,8 @@ class Model:
     @property
     def cut_reasons(self) -> list[str]:
         """A sentence for each of `closing_joints`: why it is the one that is cut. `cut=` of `add_joint` chooses otherwise."""
-        return (
-            cut_reasons(self.tree, self.parts.bodies, self.parts.joints, self._needed_coordinates()) if self.parts.bodies else []
-        )
+        parts = self.parts
+        return cut_reasons(self.tree, parts.bodies, parts.joints, self._needed_coordinates()) if parts.bodies else []
 
     @property
     def parents(self) -> list[int]:
@@ -676,9 +670,6 @@ class Model:
             self.parts.check_body(body, f"{kind} {label!r}")
         check_joints(new.joints(), self.parts.joints, self.parts.joint_names, f"{kind} {label!r}")
         return label, new
-
-    def _place(self, at: Pose | str, body: str, label: str) -> Pose:
-        return place(at, body, self.parts.frames, label)
 
     def __repr__(self) -> str:
         flexible = len(self.parts.deformations)

@@ -13,7 +13,7 @@ from ..errors import ModelError
 from ..kernels.algebra import dot, sub
 from ..trace import Expression, Graph, Number, at_values, call_traced, check_numbers, has_parameters, is_zero, tangent
 from ..trace.functions import sqrt
-from .element import Element, element, element_field
+from .element import Element, element, element_field, not_negative, positive
 from .pose import Pose, Rotation
 from .values import HERE, Function, Places, PoseValue, Scalar, Vector, checked
 
@@ -82,10 +82,10 @@ class Box(Shape):
 class Cylinder(Shape):
     """A round bar along its z, solid or with a bore."""
 
-    radius: float = element_field(Scalar(above=0.0), unit="m", meaning="outer radius")
-    length: float = element_field(Scalar(above=0.0), unit="m", meaning="length along z")
+    radius: float = positive(unit="m", meaning="outer radius")
+    length: float = positive(unit="m", meaning="length along z")
     at: Pose = element_field(PoseValue(), default=HERE, meaning="pose of its centre in the body")
-    hole: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m", meaning="radius of a bore")
+    hole: float = not_negative(default=0.0, unit="m", meaning="radius of a bore")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -107,7 +107,7 @@ class Cylinder(Shape):
 class Sphere(Shape):
     """A solid ball."""
 
-    radius: float = element_field(Scalar(above=0.0), unit="m", meaning="radius")
+    radius: float = positive(unit="m", meaning="radius")
     at: Pose = element_field(PoseValue(), default=HERE, meaning="pose of its centre in the body")
 
     def volume(self) -> Number:
@@ -121,8 +121,8 @@ class Sphere(Shape):
 class Capsule(Shape):
     """A round bar along its z with half balls at its ends."""
 
-    radius: float = element_field(Scalar(above=0.0), unit="m", meaning="radius")
-    length: float = element_field(Scalar(above=0.0), unit="m", meaning="length along z without the ends")
+    radius: float = positive(unit="m", meaning="radius")
+    length: float = positive(unit="m", meaning="length along z without the ends")
     at: Pose = element_field(PoseValue(), default=HERE, meaning="pose of its centre in the body")
 
     def volume(self) -> Number:
@@ -140,8 +140,8 @@ class Capsule(Shape):
 class Torus(Shape):
     """A ring about its z: a tyre."""
 
-    radius: float = element_field(Scalar(above=0.0), unit="m", meaning="radius of the circle in the middle of the tube")
-    tube: float = element_field(Scalar(above=0.0), unit="m", meaning="radius of the tube")
+    radius: float = positive(unit="m", meaning="radius of the circle in the middle of the tube")
+    tube: float = positive(unit="m", meaning="radius of the tube")
     at: Pose = element_field(PoseValue(), default=HERE, meaning="pose of its centre in the body")
 
     def __post_init__(self) -> None:
@@ -163,7 +163,7 @@ class Rod(Shape):
 
     start: Sequence[float] = element_field(Vector(3), unit="m", meaning="one end, in the body's axes")
     end: Sequence[float] = element_field(Vector(3), unit="m", meaning="the other end")
-    radius: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m", meaning="radius; 0 for a thin rod")
+    radius: float = not_negative(default=0.0, unit="m", meaning="radius; 0 for a thin rod")
 
     def __post_init__(self) -> None:
         super().__post_init__()

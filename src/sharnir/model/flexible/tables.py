@@ -10,7 +10,7 @@ import numpy as np
 
 from ...types import FloatArray
 from ..values import Fault, Kind, Vector, expected, shown
-from ..values.scalars import listed, within
+from ..values.kind import listed, within
 from .flexible_body import FixedScalar
 from .integrals import Integrals
 

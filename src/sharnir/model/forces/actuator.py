@@ -9,7 +9,7 @@ from ...errors import ModelError
 from ...kernels.algebra import dot, scale
 from ...trace import Number
 from ...trace.functions import maximum, minimum, select
-from ..element import Element, element, element_field
+from ..element import Element, element, element_field, not_negative, number, positive
 from ..motion import Motion
 from ..pose import Pose
 from ..values import HERE, Choice, Function, Label, Name, OneOf, PoseValue, Rows, Scalar, Vector
@@ -23,19 +23,17 @@ class Muscle(Element):
     MuJoCo's documentation (Computation: Muscle actuators), of which they have the names."""
 
     lengths: Sequence[float] = element_field(Vector(2), unit="m", meaning="of the actuator where L is at the ends of `range`")
-    peak: float = element_field(Scalar(at_least=0.0), unit="N", meaning="active force at the optimal length and at rest")
+    peak: float = not_negative(unit="N", meaning="active force at the optimal length and at rest")
     range: Sequence[float] = element_field(Vector(2), default=(0.75, 1.05), meaning="L at the ends of `lengths`")
-    lmin: float = element_field(Scalar(), default=0.5, meaning="L below which FL is zero")
+    lmin: float = number(default=0.5, meaning="L below which FL is zero")
     lmax: float = element_field(Scalar(above=1.0), default=1.6, meaning="L above which FL is zero")
-    vmax: float = element_field(Scalar(above=0.0), default=1.5, unit="1/s", meaning="speed of shortening at which FV is zero")
-    fpmax: float = element_field(Scalar(), default=1.3, meaning="FP at lmax")
+    vmax: float = positive(default=1.5, unit="1/s", meaning="speed of shortening at which FV is zero")
+    fpmax: float = number(default=1.3, meaning="FP at lmax")
     fvmax: float = element_field(Scalar(above=1.0), default=1.2, meaning="FV of fast lengthening")
     time_constants: Sequence[float] = element_field(
         Vector(2, Scalar(above=0.0)), default=(0.01, 0.04), unit="s", meaning="of activation and of deactivation"
     )
-    smooth: float = element_field(
-        Scalar(at_least=0.0), default=0.0, meaning="width over which the two time constants blend; 0: they switch"
-    )
+    smooth: float = not_negative(default=0.0, meaning="width over which the two time constants blend; 0: they switch")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -110,13 +108,13 @@ class Actuator(ForceElement):
     gain: Sequence[float] = element_field(Vector(3), default=(1.0, 0.0, 0.0), meaning="g₀, g₁, g₂")
     bias: Sequence[float] = element_field(Vector(3), default=(0.0, 0.0, 0.0), meaning="b₀, b₁, b₂")
     dynamics: str = element_field(Choice(("none", "integrator", "filter")), default="none", meaning="of the activation")
-    activation: float = element_field(Scalar(), default=0.0, meaning="at the start, where there is one")
-    time_constant: float = element_field(Scalar(above=0.0), default=1.0, unit="s", meaning="T of the filter")
+    activation: float = number(default=0.0, meaning="at the start, where there is one")
+    time_constant: float = positive(default=1.0, unit="s", meaning="T of the filter")
     muscle: Muscle | None = element_field(OneOf((Muscle,)), default=None, meaning="in place of gain, bias and dynamics")
     control_range: Sequence[float] | None = element_field(ENDLESS, default=None, meaning="the control is held within")
     activation_range: Sequence[float] | None = element_field(ENDLESS, default=None, meaning="the activation is held within")
     force_range: Sequence[float] | None = element_field(ENDLESS, default=None, unit="N, N m", meaning="the force is held within")
-    gear: float = element_field(Scalar(), default=1.0, meaning="l per length of `terms` or `points`; times `wrench`")
+    gear: float = number(default=1.0, meaning="l per length of `terms` or `points`; times `wrench`")
     terms: Sequence[tuple[str, int, int, float]] = element_field(Rows(TERM), default=(), meaning=TERMS)
     points: Sequence[tuple[str, Sequence[float]]] = element_field(Rows(POINT), default=(), meaning=POINTS)
     body: str | None = element_field(

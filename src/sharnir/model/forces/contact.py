@@ -11,7 +11,7 @@ from ...errors import ModelError
 from ...trace import Number, Symbol, at_values
 from ...trace.functions import minimum
 from ..body import GROUND
-from ..element import element, element_field
+from ..element import element, element_field, not_negative, positive
 from ..motion import Motion
 from ..pose import Pose
 from ..shapes import Box, Capsule, Cylinder, HeightFunction, Plane, Points, Sphere, Torus
@@ -41,37 +41,29 @@ class Contact(ForceElement):
     shape: Any = element_field(OneOf(TOUCHING), meaning="with what it touches")
     against: Any = element_field(OneOf(TOUCHED), default=FLOOR, meaning="what it touches; the plane z = 0 by default")
     on: str = element_field(Name("body"), default=GROUND, meaning="the body (or ground) that has what is touched")
-    stiffness: float = element_field(Scalar(above=0.0), default=1e5, unit="N/mⁿ", meaning="k, of every point of contact")
-    damping: float = element_field(
-        Scalar(at_least=0.0),
+    stiffness: float = positive(default=1e5, unit="N/mⁿ", meaning="k, of every point of contact")
+    damping: float = not_negative(
         default=0.0,
         unit="s/m; N s/m",
         meaning="of Hunt and Crossley the share of the force per speed; of Kelvin and Voigt the force per speed",
     )
     exponent: float = element_field(Scalar(at_least=1.0), default=1.0, meaning="n: 1, or 1.5 for round bodies (Hertz)")
     model: str = element_field(Choice((HUNT_CROSSLEY, KELVIN_VOIGT)), default=HUNT_CROSSLEY, meaning="law of the normal force")
-    friction: float = element_field(Scalar(at_least=0.0), default=0.0, meaning="μ when sliding")
-    static_friction: float | None = element_field(
-        Scalar(at_least=0.0), default=None, meaning="μ at breakaway; that of sliding by default, which means no dip"
+    friction: float = not_negative(default=0.0, meaning="μ when sliding")
+    static_friction: float | None = not_negative(
+        default=None, meaning="μ at breakaway; that of sliding by default, which means no dip"
     )
-    stribeck: float = element_field(Scalar(above=0.0), default=0.1, unit="m/s", meaning="speed at which the dip is over")
-    slip: float = element_field(
-        Scalar(above=0.0), default=2e-3, unit="m/s", meaning="speed of sliding up to which friction grows from zero"
-    )
-    presliding: float | None = element_field(
-        Scalar(above=0.0),
+    stribeck: float = positive(default=0.1, unit="m/s", meaning="speed at which the dip is over")
+    slip: float = positive(default=2e-3, unit="m/s", meaning="speed of sliding up to which friction grows from zero")
+    presliding: float | None = positive(
         default=None,
         unit="m",
         meaning="friction that sticks, by states of its own: how far bristles bend under μ; by default it creeps below slip",
     )
-    settling: float = element_field(Scalar(at_least=0.0), default=0.01, unit="s", meaning="damping per stiffness of the bristles")
-    rolling: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m", meaning="moment against rolling per normal force")
-    spin: float = element_field(
-        Scalar(at_least=0.0), default=0.0, unit="m", meaning="moment against spin about the normal per normal force"
-    )
-    turn_slip: float = element_field(
-        Scalar(above=0.0), default=2e-2, unit="rad/s", meaning="angular speed up to which these moments grow from zero"
-    )
+    settling: float = not_negative(default=0.01, unit="s", meaning="damping per stiffness of the bristles")
+    rolling: float = not_negative(default=0.0, unit="m", meaning="moment against rolling per normal force")
+    spin: float = not_negative(default=0.0, unit="m", meaning="moment against spin about the normal per normal force")
+    turn_slip: float = positive(default=2e-2, unit="rad/s", meaning="angular speed up to which these moments grow from zero")
     name: str | None = element_field(Label(), default=None, key="")
 
     def __post_init__(self) -> None:

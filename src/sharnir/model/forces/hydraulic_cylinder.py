@@ -11,7 +11,7 @@ from ...errors import ModelError
 from ...kernels.algebra import ZERO3, scale
 from ...trace import Number, is_parametric, is_zero
 from ...trace.functions import exp, log, maximum, minimum, power, select, sqrt
-from ..element import Element, element, element_field
+from ..element import Element, element, element_field, not_negative, number, positive
 from ..motion import Motion
 from ..values import Choice, Elements, FunctionOrElement, Label, Name, OneOf, Scalar, Vector
 from .force_element import ForceElement, Numbers, limited, value_of
@@ -46,13 +46,13 @@ class Valve(Element):
         default=0.0,
         meaning="u asked for: a number, a parameter, a function of t, or a PID whose command it is",
     )
-    area: float = element_field(Scalar(above=0.0), unit="m²", meaning="of each edge where it is fully open", kw_only=True)
-    supply: float = element_field(Scalar(), unit="Pa", meaning="pressure of the supply", kw_only=True)
-    tank: float = element_field(Scalar(), default=0.0, unit="Pa", meaning="pressure of the tank")
-    lag: float = element_field(Scalar(at_least=0.0), default=0.0, unit="s", meaning="time constant of the spool; 0: none")
-    discharge: float = element_field(Scalar(above=0.0), default=0.7, meaning="C: discharge coefficient")
-    density: float = element_field(Scalar(above=0.0), default=850.0, unit="kg/m³", meaning="ρ: of the oil")
-    laminar: float = element_field(Scalar(above=0.0), default=1e4, unit="Pa", meaning="Δp below which the flow is about linear")
+    area: float = positive(unit="m²", meaning="of each edge where it is fully open", kw_only=True)
+    supply: float = number(unit="Pa", meaning="pressure of the supply", kw_only=True)
+    tank: float = number(default=0.0, unit="Pa", meaning="pressure of the tank")
+    lag: float = not_negative(default=0.0, unit="s", meaning="time constant of the spool; 0: none")
+    discharge: float = positive(default=0.7, meaning="C: discharge coefficient")
+    density: float = positive(default=850.0, unit="kg/m³", meaning="ρ: of the oil")
+    laminar: float = positive(default=1e4, unit="Pa", meaning="Δp below which the flow is about linear")
 
     @property
     def has_function(self) -> bool:
@@ -85,13 +85,13 @@ class Accumulator(Element):
     valve. It takes no oil below its precharge. At the supply, a pump fills the line: full flow up to 95 % of the valve's supply
     pressure, none at it."""
 
-    volume: float = element_field(Scalar(above=0.0), unit="m³", meaning="of the gas without oil")
-    precharge: float = element_field(Scalar(above=0.0), unit="Pa", meaning="pressure of the gas without oil")
+    volume: float = positive(unit="m³", meaning="of the gas without oil")
+    precharge: float = positive(unit="Pa", meaning="pressure of the gas without oil")
     at: str = element_field(Choice(("a", "b", "supply")), default="supply", meaning="what it is connected to")
     exponent: float = element_field(Scalar(at_least=1.0), default=1.4, meaning="n: 1 for slow changes, 1.4 for fast ones")
-    pump: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m³/s", meaning="full flow of the pump, at the supply")
-    line: float = element_field(Scalar(above=0.0), default=1e-3, unit="m³", meaning="oil in the line, at the supply")
-    pressure: float = element_field(Scalar(), default=0.0, unit="Pa", meaning="of the line at the start, at the supply")
+    pump: float = not_negative(default=0.0, unit="m³/s", meaning="full flow of the pump, at the supply")
+    line: float = positive(default=1e-3, unit="m³", meaning="oil in the line, at the supply")
+    pressure: float = number(default=0.0, unit="Pa", meaning="of the line at the start, at the supply")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -136,24 +136,20 @@ class HydraulicCylinder(ForceElement):
     b: str = element_field(Name("body"), meaning="body (or ground) at the end of the rod")
     at_a: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point on a, in its axes")
     at_b: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point on b, in its axes")
-    area_a: float = element_field(
-        Scalar(above=0.0), unit="m²", meaning="of the piston, in the chamber that lengthens", kw_only=True
+    area_a: float = positive(unit="m²", meaning="of the piston, in the chamber that lengthens", kw_only=True)
+    area_b: float = not_negative(unit="m²", meaning="of the piston less the rod, in the chamber that shortens", kw_only=True)
+    stroke: float = positive(unit="m", meaning="from end to end", kw_only=True)
+    length: float = not_negative(default=0.0, unit="m", meaning="distance of the points where s is zero")
+    dead_a: float = positive(default=1e-4, unit="m³", meaning="oil beside the stroke: pipes, ports")
+    dead_b: float = positive(default=1e-4, unit="m³", meaning="the same in chamber b")
+    bulk_modulus: float = positive(default=1.4e9, unit="Pa", meaning="β: of the oil, with its air")
+    end_stiffness: float = positive(
+        default=1e8, unit="N/m", meaning="of the ends of the stroke, against which the piston comes to a stop"
     )
-    area_b: float = element_field(
-        Scalar(at_least=0.0), unit="m²", meaning="of the piston less the rod, in the chamber that shortens", kw_only=True
-    )
-    stroke: float = element_field(Scalar(above=0.0), unit="m", meaning="from end to end", kw_only=True)
-    length: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m", meaning="distance of the points where s is zero")
-    dead_a: float = element_field(Scalar(above=0.0), default=1e-4, unit="m³", meaning="oil beside the stroke: pipes, ports")
-    dead_b: float = element_field(Scalar(above=0.0), default=1e-4, unit="m³", meaning="the same in chamber b")
-    bulk_modulus: float = element_field(Scalar(above=0.0), default=1.4e9, unit="Pa", meaning="β: of the oil, with its air")
-    end_stiffness: float = element_field(
-        Scalar(above=0.0), default=1e8, unit="N/m", meaning="of the ends of the stroke, against which the piston comes to a stop"
-    )
-    leakage: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m³/(s Pa)", meaning="past the piston")
-    friction: float = element_field(Scalar(at_least=0.0), default=0.0, unit="N s/m", meaning="of the seals, viscous")
-    pressure_a: float = element_field(Scalar(), default=0.0, unit="Pa", meaning="at the start")
-    pressure_b: float = element_field(Scalar(), default=0.0, unit="Pa", meaning="at the start")
+    leakage: float = not_negative(default=0.0, unit="m³/(s Pa)", meaning="past the piston")
+    friction: float = not_negative(default=0.0, unit="N s/m", meaning="of the seals, viscous")
+    pressure_a: float = number(default=0.0, unit="Pa", meaning="at the start")
+    pressure_b: float = number(default=0.0, unit="Pa", meaning="at the start")
     valve: Valve | None = element_field(OneOf((Valve,)), default=None, meaning="what feeds it; without one it is closed")
     accumulators: Sequence[Accumulator] = element_field(
         Elements(Accumulator), default=(), meaning="at most one at each chamber and at the supply"

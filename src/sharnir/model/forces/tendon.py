@@ -9,7 +9,7 @@ from typing import Any
 from ...kernels.algebra import ZERO3, neg, scale
 from ...trace import Number
 from ...trace.functions import maximum, minimum
-from ..element import element, element_field
+from ..element import element, element_field, number
 from ..motion import Motion
 from ..values import Label, Name, Rows, Scalar, Vector, Whole
 from .force_element import ForceElement
@@ -57,8 +57,8 @@ class Tendon(ForceElement):
 
     name: str | None = element_field(Label(), default=None, key="")
     at_places = True
-    stiffness: float = element_field(Scalar(), default=0.0, unit="N/m", meaning="stiffness of the spring")
-    damping: float = element_field(Scalar(), default=0.0, unit="N s/m", meaning="damping coefficient")
+    stiffness: float = number(default=0.0, unit="N/m", meaning="stiffness of the spring")
+    damping: float = number(default=0.0, unit="N s/m", meaning="damping coefficient")
     low: float = element_field(Scalar(endless=True), default=0.0, unit="m", meaning="length below which the spring pushes")
     high: float = element_field(Scalar(endless=True), default=0.0, unit="m", meaning="length above which the spring pulls")
     terms: Sequence[tuple[str, int, int, float]] = element_field(Rows(TERM), default=(), meaning=TERMS)

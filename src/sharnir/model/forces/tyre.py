@@ -10,11 +10,11 @@ from ...kernels.algebra import ZERO3, add, cross, dot, neg, scale, sub
 from ...trace import Number, is_zero
 from ...trace.functions import atan, maximum, select, sqrt
 from ..body import GROUND
-from ..element import element, element_field
+from ..element import element, element_field, not_negative, positive
 from ..motion import Motion
 from ..pose import Axis, unit_axis
 from ..shapes import height_derivatives
-from ..values import AxisValue, Function, Label, Name, Scalar, Vector
+from ..values import AxisValue, Function, Label, Name, Vector
 from .force_element import ForceElement, Numbers
 
 if TYPE_CHECKING:
@@ -88,8 +88,6 @@ def _on_plane(centre: Triple, axis: Triple, point: Triple, normal: Triple) -> Co
 
 
 # --- tyre
-POSITIVE = Scalar(above=0.0)
-NOT_NEGATIVE = Scalar(at_least=0.0)
 STATES = ("along", "across")
 """Longitudinal and lateral slip, of a tyre with a relaxation length."""
 LARGEST = 4.0
@@ -123,7 +121,7 @@ class Tyre(ForceElement):
     """
 
     wheel: str = element_field(Name("body"), meaning="the body that the tyre is part of, which spins")
-    radius: float = element_field(POSITIVE, unit="m", meaning="radius of the unloaded tyre")
+    radius: float = positive(unit="m", meaning="radius of the unloaded tyre")
     axis: Axis = element_field(
         AxisValue(), default="y", meaning="axis of the wheel, in its body; points to the left of a wheel that heads forward"
     )
@@ -134,20 +132,18 @@ class Tyre(ForceElement):
         Function(("x", "y"), or_number=True), default=0.0, unit="m", meaning="z of the road, a number or a function of x and y"
     )
     of: str = element_field(Name("body"), default=GROUND, meaning="the body that the road is part of; x, y, z are in its axes")
-    stiffness: float = element_field(POSITIVE, default=2e5, unit="N/m", meaning="of the spring on the loaded radius")
-    damping: float = element_field(NOT_NEGATIVE, default=0.0, unit="N s/m", meaning="of the damper on the loaded radius")
-    onset: float = element_field(POSITIVE, default=1e-3, unit="m", meaning="deflection over which the damper sets in")
-    rolling_radius: float | None = element_field(
-        POSITIVE, default=None, unit="m", meaning="effective rolling radius; by default the radius less a third of the deflection"
+    stiffness: float = positive(default=2e5, unit="N/m", meaning="of the spring on the loaded radius")
+    damping: float = not_negative(default=0.0, unit="N s/m", meaning="of the damper on the loaded radius")
+    onset: float = positive(default=1e-3, unit="m", meaning="deflection over which the damper sets in")
+    rolling_radius: float | None = positive(
+        default=None, unit="m", meaning="effective rolling radius; by default the radius less a third of the deflection"
     )
-    rolling_resistance: float = element_field(
-        NOT_NEGATIVE, default=0.0, meaning="moment against rolling, per load and loaded radius"
+    rolling_resistance: float = not_negative(default=0.0, meaning="moment against rolling, per load and loaded radius")
+    low_speed: float = positive(
+        default=1.0, unit="m/s", meaning="below it slip is less than slip speed over speed, and finite at rest"
     )
-    low_speed: float = element_field(
-        POSITIVE, default=1.0, unit="m/s", meaning="below it slip is less than slip speed over speed, and finite at rest"
-    )
-    relaxation: float = element_field(
-        NOT_NEGATIVE, default=0.0, unit="m", meaning="relaxation length: slip is a state that follows over this way; 0: at once"
+    relaxation: float = not_negative(
+        default=0.0, unit="m", meaning="relaxation length: slip is a state that follows over this way; 0: at once"
     )
     name: str | None = element_field(Label(), default=None, key="")
 

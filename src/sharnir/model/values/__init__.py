@@ -4,44 +4,10 @@ The constructor of an element and the reader of the native format use the same c
 written in a file.
 """
 
-from .scalars import (
-    Fault,
-    Flag,
-    Kind,
-    Limits,
-    Matrix,
-    Places,
-    Scalar,
-    ScalarOrVector,
-    Vector,
-    Whole,
-    checked,
-    coordinate_limits,
-    expected,
-    of_kind,
-    shown,
-)
-from .several import (
-    AXES,
-    HERE,
-    AxisValue,
-    ByName,
-    DriveFunction,
-    Elements,
-    Function,
-    FunctionOrElement,
-    Item,
-    Items,
-    NamedFormula,
-    OneOf,
-    PoseFunction,
-    PoseValue,
-    Rows,
-    State,
-    Times,
-    VectorFunction,
-    Where,
-)
+from .functions import DriveFunction, Function, FunctionOrElement, Item, Items, NamedFormula, PoseFunction, VectorFunction, Where
+from .kind import Fault, Kind, checked, expected, of_kind, shown
+from .scalars import Flag, Limits, Matrix, Places, Scalar, ScalarOrVector, Vector, Whole, coordinate_limits
+from .several import AXES, HERE, AxisValue, ByName, Elements, OneOf, PoseValue, Rows, State, Times
 from .words import Choice, ChoiceOrFunction, ColourValue, FilePath, Label, Name, Names, Text, check_name, name_fault
 
 __all__ = [

@@ -1,92 +1,17 @@
-"""Base class of kinds of values, a check and words for the fault of a value; and numbers, one or several."""
+"""Numbers, one or several."""
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-from ...errors import ModelError, brief
 from ...trace import at_values, has_parameters, is_parametric
 from ..pose import three_floats
+from .kind import Fault, Kind, accepted, expected, listed, unwrapped, within
 
-T = TypeVar("T")
-LONGEST_SHOWN = 60
-
-
-class Fault(Exception):
-    """A value that its field cannot take; `path` leads from the field to the wrong part of the value."""
-
-    def __init__(self, what: str, *path: str | int) -> None:
-        super().__init__(what)
-        self.what, self.path = what, path
-
-
-def shown(value: Any) -> str:
-    """A value as the author of the file or of the call would recognize it."""
-    if value is None:
-        return "nothing"
-    if isinstance(value, (dict, list)) and not value:
-        return "an empty mapping" if isinstance(value, dict) else "an empty list"
-    if isinstance(value, dict):
-        return "a mapping"
-    return str(value).lower() if isinstance(value, bool) else brief(value, LONGEST_SHOWN)
-
-
-def expected(what: str, value: Any, *path: str | int) -> Fault:
-    return Fault(f"expected {what}, got {shown(value)}", *path)
-
-
-def one_of(words: Sequence[str]) -> str:
-    """`'a', 'b' or 'c'`"""
-    return " or ".join(filter(None, (", ".join(map(repr, words[:-1])), repr(words[-1]))))
-
-
-class Kind:
-    """A kind of values that a field takes."""
-
-    def check(self, value: Any) -> Any:
-        """The value in the form in which elements hold it; raises `Fault`."""
-        raise NotImplementedError
-
-
-def of_kind(table: Mapping[type[Kind], T], kind: Kind) -> T:
-    """The entry of a table for a kind, or for the nearest class above it."""
-    return next(table[cls] for cls in type(kind).__mro__ if cls in table)
-
-
-def within(kind: Kind, value: Any, *path: str | int) -> Any:
-    """Check a value inside another one."""
-    try:
-        return kind.check(value)
-    except Fault as fault:
-        raise Fault(fault.what, *path, *fault.path) from None
-
-
-def checked(kind: Kind, value: Any, label: str) -> Any:
-    """The value as elements hold it; the error for a fault begins with the label."""
-    try:
-        return kind.check(value)
-    except Fault as fault:
-        raise ModelError(f"{label}: {fault.what}") from None
-
-
-def listed(value: Any) -> Sequence[Any] | None:
-    """The items of a list, a tuple or an array; None for anything else."""
-    if isinstance(value, (list, tuple)):
-        return value
-    return value.tolist() if isinstance(getattr(value, "ndim", None), int) and value.ndim else None
-
-
-def unwrapped(value: Any) -> Any:
-    """The number in an array without dimensions; anything else as it is."""
-    shape = getattr(value, "shape", None)
-    return value.item() if isinstance(shape, tuple) and not shape and hasattr(value, "item") else value
-
-
-# --- numbers, one or several
 COUNTS = {2: "two", 3: "three", 4: "four", 6: "six"}
 
 
@@ -211,9 +136,7 @@ class Matrix(Kind):
     shapes: tuple[tuple[int, ...], ...]
 
     def check(self, value: Any) -> Any:
-        if _shape(value) not in self.shapes:
-            raise expected(self._words(), value)
-        return self._numbers(value)
+        return self._numbers(accepted(_shape(value) in self.shapes, self._words(), value))
 
     def _numbers(self, value: Any, *path: int) -> Any:
         rows = listed(value)
@@ -246,16 +169,11 @@ class Whole(Kind):
         low, high = self.at_least, self.at_most
         bounds = f" from {low} to {high}" if high is not None else f" of at least {low}" if low is not None else ""
         value = unwrapped(value)
-        if not isinstance(value, numbers.Integral) or isinstance(value, bool):
-            raise expected(f"a whole number{bounds}", value)
-        found = int(value)
-        if (low is not None and found < low) or (high is not None and found > high):
-            raise expected(f"a whole number{bounds}", value)
-        return found
+        whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        within_bounds = whole and (low is None or value >= low) and (high is None or value <= high)
+        return int(accepted(within_bounds, f"a whole number{bounds}", value))
 
 
 class Flag(Kind):
     def check(self, value: Any) -> bool:
-        if not isinstance(value, bool):
-            raise expected("true or false", value)
-        return value
+        return accepted(isinstance(value, bool), "true or false", value)
