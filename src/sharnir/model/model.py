@@ -226,11 +226,9 @@ class Model:
             self.parts.check_deformations(label, parent, child)
         if parent == child:
             raise ModelError(f"{label} joins the body {parent!r} to itself")
-        frames = self.parts.frames
-        here = IDENTITY if at is None else at if isinstance(at, Pose) else place(at, parent, frames, label)
-        there = (
-            IDENTITY if child_at is None else child_at if isinstance(child_at, Pose) else place(child_at, child, frames, label)
-        )
+        here, there = IDENTITY if at is None else at, IDENTITY if child_at is None else child_at
+        here = here if isinstance(here, Pose) else place(here, parent, self.parts.frames, label)
+        there = there if isinstance(there, Pose) else place(there, child, self.parts.frames, label)
         self._check_parameters((here, there), "joint {!r}", name)
         if joint is not self._last_type:  # large models have many joints of few types
             self._check_parameters(joint, "joint {!r}", name)
