@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..kernels.algebra import add, cross, dot, scale
+from ..kernels.algebra import dot
 from ..trace import Expression, Graph, Number, is_zero
 from ..types import FloatArray
 from .joints.traced import moved_frame
@@ -41,45 +41,10 @@ class Deformation:
         return len(self.shapes.names)
 
 
-@dataclass(frozen=True)
-class DeformedPlace:
-    """A place of a deformed body in the body's axes, on generic scalars."""
-
-    position: Vector
-    turn: Vector
-    """Cayley's vector of its rotation."""
-    columns: Sequence[tuple[Vector, Vector]]
-    """Velocity and angular velocity per unit of every elastic speed."""
-
-    @property
-    def rotation(self) -> Rotation:
-        return cayley(self.turn)
-
-    def velocity(self, rates: Vector) -> tuple[Vector, Vector]:
-        """Velocity and angular velocity relative to the body's frame."""
-        u: Vector = (0.0, 0.0, 0.0)
-        w: Vector = (0.0, 0.0, 0.0)
-        for (linear, angular), s in zip(self.columns, rates, strict=True):
-            u, w = add(u, scale(linear, s)), add(w, scale(angular, s))
-        return u, w
-
-
-def place_of(shapes: Shapes, at: Vector, e: Vector) -> DeformedPlace:
-    """The present place of the point `at` of the undeformed body."""
-    phi, psi, gamma = shapes.at(at)
-    n = len(e)
-    bend = [[0.0] * n] * 3 if gamma is None else [[_sum(zip(row, e, strict=True)) for row in rows] for rows in gamma]
-    slope = [[phi[c][k] + bend[c][k] for k in range(n)] for c in range(3)]
-    half = [[phi[c][k] + 0.5 * bend[c][k] for k in range(n)] for c in range(3)]
-    position = tuple(at[c] + _sum(zip(half[c], e, strict=True)) for c in range(3))
-    turn = tuple(0.5 * _sum(zip(psi[c], e, strict=True)) for c in range(3))
-    columns = []
-    share = 1.0 / (1.0 + dot(turn, turn))
-    for k in range(n):
-        axis = tuple(psi[c][k] for c in range(3))
-        spin = (0.0, 0.0, 0.0) if is_zero(axis) else scale(add(axis, cross(turn, axis)), share)
-        columns.append((tuple(slope[c][k] for c in range(3)), spin))
-    return DeformedPlace(position, turn, columns)
+def place_of(shapes: Shapes, at: Vector, e: Vector) -> MovedPlaces:
+    """The present place of the point `at` of the undeformed body, on generic scalars: arrays of objects."""
+    x, phi, psi, gamma = (None if a is None else np.array(a, dtype=object) for a in (at, *shapes.at(at)))
+    return Material(x, phi, psi, gamma).moved(np.array(e, dtype=object))  # type: ignore[arg-type]
 
 
 def cayley(c: Vector) -> Rotation:
@@ -100,7 +65,7 @@ def cayley(c: Vector) -> Rotation:
 def deformed(shapes: Shapes, at: Pose, e: Vector) -> Pose:
     """The pose of a frame fixed to the material at `at`, in the body's axes."""
     place = place_of(shapes, at.position, e)
-    return Pose(place.position, place.rotation @ at.rotation)
+    return Pose(place.position, cayley(place.turn.tolist()) @ at.rotation)
 
 
 def is_held(shapes: Shapes, at: Pose) -> bool:
@@ -278,7 +243,7 @@ class MovedPlaces:
 
     @cached_property
     def _share(self) -> FloatArray:
-        found: FloatArray = 1.0 / (1.0 + (self.turn**2).sum(axis=-1, keepdims=True))
+        found: FloatArray = 1.0 / (1.0 + (self.turn * self.turn).sum(axis=-1, keepdims=True))
         return found
 
 

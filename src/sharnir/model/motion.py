@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import numpy as np
+
 from ..errors import ModelError, brief, no_such
 from ..kernels.algebra import IDENTITY, add, cross, dot, mtv, mv
 from ..trace import Expression, Graph, Number, Symbol
 from .body import GROUND
-from .deformation import DeformedPlace, deformed, place_of
+from .deformation import MovedPlaces, deformed, place_of, times
 from .pose import Pose, unchecked_rotation, vector3
 from .references import readings
 from .values import coordinate_limits
@@ -199,8 +201,7 @@ class Motion:
         G, u, w = self._motion(row)
         if row in self.structure.deformations:
             place = self._deformed(row, at)
-            at, moved = place.position, place.velocity(self._elastic("v", row))[0]
-            u = add(u, moved)
+            at, u = tuple(place.position), add(u, times(place.linear, np.array(self._elastic("v", row))))
         return add(self._inputs("r", row, 3), mtv(G, at)), mtv(G, add(u, cross(w, at)))
 
     def spin(self, body: str, at: Vector = ORIGIN) -> Vector:
@@ -208,7 +209,7 @@ class Motion:
         row = self._body(body)
         G, _, w = self._motion(row)
         if row in self.structure.deformations:
-            w = add(w, self._deformed(row, vector3(at, "point")).velocity(self._elastic("v", row))[1])
+            w = add(w, times(self._deformed(row, vector3(at, "point")).angular, np.array(self._elastic("v", row))))
         return mtv(G, w)
 
     def mass(self, body: str) -> Number:
@@ -268,11 +269,11 @@ class Motion:
         power: Number = 0.0
         if deformation is not None:
             place, first = self._deformed(row, at), int(self.structure.v_first[deformation.row])
-            for k, ((linear, angular), rate) in enumerate(zip(place.columns, self._elastic("v", row), strict=True)):
-                load = dot(linear, force) + dot(angular, moment)
+            for k, rate in enumerate(self._elastic("v", row)):
+                load = dot(place.linear[:, k], force) + dot(place.angular[:, k], moment)
                 self.torques[first + k] = self.torques.get(first + k, 0.0) + load
                 power = power + load * rate
-            at = place.position
+            at = tuple(place.position)
         moment = add(moment, cross(at, force))
         _, u, w = self._motion(row)
         power = power + dot(force, u) + dot(moment, w)
@@ -298,7 +299,7 @@ class Motion:
         if not speeds:
             self.prescribed_power = self.prescribed_power + power
 
-    def _deformed(self, row: int, at: Vector) -> DeformedPlace:
+    def _deformed(self, row: int, at: Vector) -> MovedPlaces:
         """A place of a flexible body in its axes."""
         return place_of(self.structure.deformations[row].shapes, at, self._elastic("q", row))
 
