@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 from ..errors import ModelError, StateError
@@ -44,13 +45,11 @@ class JointEnds(Element):
             limits = on.joint(self.joint).limits
             low, high = coordinate_limits(limits) if limits is not None else (None, None)
         x = on.coordinates(self.joint)[0]
-        below = None if low is None or low == -float("inf") else x - low
-        above = None if high is None or high == float("inf") else high - x
-        if below is None and above is None:
+        gaps = [] if low is None or low == -math.inf else [x - low]
+        gaps += [] if high is None or high == math.inf else [high - x]
+        if not gaps:
             raise ModelError(f"{self.label}: the joint has no limits; give low=…, high=…")
-        if below is None or above is None:
-            return below if above is None else above
-        return minimum(below, above)
+        return reduce(minimum, gaps)
 
 
 @element()

@@ -27,9 +27,8 @@ from .joints.elastic import Elastic
 from .joints.traced import pose_expression
 from .large_models import no_collection
 from .mobility import counted_bodies, degrees_of_freedom
-from .parameter_checks import check_values
 from .parameter_paths import make_parameter
-from .parameters import ParameterView, check_known, check_parameter, merged_values, parameter_value
+from .parameters import ParameterView, check_known, check_parameter, check_values, merged_values, parameter_value
 from .parts import ModelParts
 from .placed_joint import PlacedJoint, couple, new_placed_joint
 from .pose import Pose, vector3

@@ -9,12 +9,12 @@ from typing import TypeVar
 
 from ..errors import ModelError, brief, no_such
 from ..trace import Number, at_values, is_zero
-from .joint_rows import distinct
 from .joints import Joint
 from .joints.joint_type import ElementaryMotion
 from .large_models import fast_constructor
 from .pose import Pose, numbers
 from .references import is_name_in
+from .tree_rows import distinct
 
 T = TypeVar("T")
 

@@ -61,16 +61,13 @@ def beyond_validity(model: Model, q: FloatArray, t: FloatArray) -> list[Beyond]:
 def warn_of_deformation(found: list[Beyond]) -> None:
     """Warn of bodies deformed beyond their shapes in a complete run, or in a position that was found."""
     if found:
-        warnings.warn(f"{_listed(found)}; {WHY}: results are rough there. {REMEDY}", FlexibilityWarning, stacklevel=3)
+        bodies = ", ".join(map(str, found))
+        warnings.warn(f"{bodies}; {WHY}: results are rough there. {REMEDY}", FlexibilityWarning, stacklevel=3)
 
 
 def likely_cause(found: list[Beyond]) -> str:
     """Sentences for the message of a failed run: bodies deformed beyond their shapes. Empty if there are none."""
-    return f". The likely cause: {_listed(found)}; {WHY}. {REMEDY}" if found else ""
-
-
-def _listed(found: list[Beyond]) -> str:
-    return ", ".join(map(str, found))
+    return f". The likely cause: {', '.join(map(str, found))}; {WHY}. {REMEDY}" if found else ""
 
 
 class _Extreme(NamedTuple):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import StateError
 from ..model.model import Model
-from ..model.parameter_checks import check_values
+from ..model.parameters import check_values
 from ..model.states import check_array
 from ..types import Parameters, State, Wrenches, real_array
 

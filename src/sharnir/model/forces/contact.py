@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from ..motion import Motion
 from ..pose import Pose
 from ..shapes import Box, Capsule, Cylinder, HeightFunction, Plane, Points, Sphere, Torus
 from ..values import Choice, Label, Name, OneOf, Scalar
-from .contact_distance import Surface, surface_of
+from .contact_distance import surface_of
 from .contact_points import HUNT_CROSSLEY, KELVIN_VOIGT, Ball, Bar, Ring, Touch
 from .force_element import ForceElement, Numbers
 
@@ -138,18 +138,12 @@ def balls_of(shape: Any) -> list[tuple[Sequence[Number], Number]]:
     raise TypeError(shape)
 
 
-def _balls(contact: Contact, shape: Any, surface: Surface, swapped: bool = False, first: int = 1) -> Iterator[Touch]:
-    for k, (centre, radius) in enumerate(balls_of(shape), first):
+def _balls(contact: Contact, swapped: bool = False) -> Iterator[Touch]:
+    """The balls of the shape on what it touches; `swapped`: the roles exchanged."""
+    shape, other = (contact.against, contact.shape) if swapped else (contact.shape, contact.against)
+    surface = surface_of(other)
+    for k, (centre, radius) in enumerate(balls_of(shape), 1):
         yield Ball(contact, surface, swapped, str(k), centre=centre, radius=radius)
-
-
-def _plain(contact: Contact) -> Iterator[Touch]:
-    yield from _balls(contact, contact.shape, surface_of(contact.against))
-
-
-def _on_box(contact: Contact) -> Iterator[Touch]:
-    """The corners or the sphere of `against` on the box: the roles exchanged."""
-    yield from _balls(contact, contact.against, surface_of(contact.shape), swapped=True)
 
 
 def _two_boxes(contact: Contact) -> Iterator[Touch]:
@@ -177,15 +171,11 @@ def _rings(contact: Contact) -> Iterator[Touch]:
 
 
 PAIRS: dict[tuple[type, type], Callable[[Contact], Iterator[Touch]]] = {
-    **{(shape, ground): _plain for shape in (Sphere, Capsule, Box, Points) for ground in (Plane, HeightFunction)},
+    **{(shape, ground): _balls for shape in (Sphere, Capsule, Box, Points) for ground in (Plane, HeightFunction)},
     **{(shape, ground): _rings for shape in (Cylinder, Torus) for ground in (Plane, HeightFunction)},
-    (Sphere, Sphere): _plain,
-    (Sphere, Box): _plain,
+    **dict.fromkeys([(Sphere, Sphere), (Sphere, Box), (Capsule, Box), (Points, Sphere), (Points, Box)], _balls),
     (Capsule, Sphere): _bar,
-    (Capsule, Box): _plain,
-    (Box, Sphere): _on_box,
+    (Box, Sphere): partial(_balls, swapped=True),
     (Box, Box): _two_boxes,
-    (Points, Sphere): _plain,
-    (Points, Box): _plain,
 }
 """The functions that divide a contact into its parts, by the classes that touch."""

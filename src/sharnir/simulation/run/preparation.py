@@ -21,7 +21,7 @@ from ...integrate.compiled import make_ready
 from ...integrate.methods import integrator as integrator_named
 from ...model.events import Event
 from ...model.model import Model
-from ...model.parameter_checks import check_values
+from ...model.parameters import check_values
 from ...model.states import check_state
 from ...types import real_array
 from ..control.joint_laws import law_of, with_law
