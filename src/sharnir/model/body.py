@@ -170,37 +170,20 @@ def _mass(mass: float, label: str) -> float:
 def _moments(inertia: ArrayLike, label: str) -> tuple[float, ...]:
     if three_floats(inertia):
         return (*inertia, 0.0, 0.0, 0.0)
-    rows: Any = inertia.tolist() if isinstance(inertia, np.ndarray) else inertia
-    try:
-        values = tuple(map(float, rows))
-    except TypeError:  # not a sequence of numbers; perhaps of rows
-        return _moments_of_matrix(inertia, label)
-    except (ValueError, OverflowError):
-        raise ModelError(f"{label}: inertia must be numbers, got {brief(inertia)}") from None
-    if not all(map(math.isfinite, values)):
-        raise ModelError(f"{label}: inertia must be finite, got {brief(inertia)}")
-    if len(values) not in (3, 6):
-        raise _wrong_shape((len(values),), label)
-    return values if len(values) == 6 else (*values, 0.0, 0.0, 0.0)
-
-
-def _moments_of_matrix(inertia: ArrayLike, label: str) -> tuple[float, ...]:
     try:
         a = real_array(inertia, "inertia")
     except NOT_A_NUMBER:
         raise ModelError(f"{label}: inertia must be numbers, got {brief(inertia)}") from None
     if not np.isfinite(a).all():
         raise ModelError(f"{label}: inertia must be finite, got {brief(inertia)}")
+    if a.shape in ((3,), (6,)):
+        return (*a.tolist(), *(0.0,) * (6 - len(a)))
     if a.shape != (3, 3):
-        raise _wrong_shape(a.shape, label)
+        raise ModelError(f"{label}: inertia must be 3 numbers, 6 (xx yy zz xy xz yz) or 3×3, got shape {a.shape}")
     if np.abs(a - a.T).max() > 1e-9 * max(np.abs(a).max(), 1e-300):
         raise ModelError(f"{label}: the inertia matrix is not symmetric")
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = ((a + a.T) / 2).tolist()
     return (xx, yy, zz, xy, xz, yz)
-
-
-def _wrong_shape(shape: tuple[int, ...], label: str) -> ModelError:
-    return ModelError(f"{label}: inertia must be 3 numbers, 6 (xx yy zz xy xz yz) or 3×3, got shape {shape}")
 
 
 def principal_moments(inertia: Sequence[float]) -> list[float]:

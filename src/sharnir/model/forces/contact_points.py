@@ -133,14 +133,10 @@ class Touch(Force):
         """`swapped`: the surface belongs to the contact's body. `own`: the numbers of this kind of part."""
         self.body, self.on = (contact.on, contact.body) if swapped else (contact.body, contact.on)
         self.surface, self.law, self.exponent, self.name = surface, contact.model, contact.exponent, name
-        self.may_be_passed = isinstance(contact.against, (Box, Sphere)) or contact.model == KELVIN_VOIGT
+        # steps must not pass over it: bounded surfaces can be missed, forces that jump are smeared
+        self.watches = isinstance(contact.against, (Box, Sphere)) or contact.model == KELVIN_VOIGT
         self._numbers = tuple({**contact.laws(), **surface.numbers, **own})
         self.__dict__.update({**contact.laws(), **surface.numbers, **own})
-
-    @property
-    def watches(self) -> bool:
-        """Whether steps must not pass over it: bounded surfaces can be missed, forces that jump are smeared."""
-        return self.may_be_passed
 
     def bodies(self) -> Sequence[str]:
         return (self.body, self.on)

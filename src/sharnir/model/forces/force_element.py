@@ -40,11 +40,8 @@ class Force:
     """Whether the energy it stores is kinetic."""
     at_places: bool = False
     """Whether it acts at places of bodies that it names, so that flexible ones may be among them."""
-
-    @property
-    def watches(self) -> bool:
-        """Whether it has gaps that runs must not pass over: `on.watch`."""
-        return False
+    watches: bool = False
+    """Whether it has gaps that runs must not pass over: `on.watch`."""
 
     @property
     def has_function(self) -> bool:

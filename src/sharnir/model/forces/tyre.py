@@ -147,6 +147,7 @@ class Tyre(ForceElement):
     )
     name: str | None = element_field(Label(), default=None, key="")
 
+    watches = True
     theoretical: ClassVar[bool] = False
     """Whether slip is per rolling speed (theoretical slip) and not per speed of travel."""
 
@@ -154,10 +155,6 @@ class Tyre(ForceElement):
         super().__post_init__()
         if self.wheel == self.of:
             raise ModelError(f"{self.label}: wheel and road are both {self.wheel!r}; specify the road's body as of=…")
-
-    @property
-    def watches(self) -> bool:
-        return True
 
     def forces(self, slip: Slip, n: Numbers) -> tuple[Number, Number, Number]:
         """Longitudinal force (N), lateral force (N), aligning moment (N m), on the tyre. `n`: the numbers of its fields."""
