@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from ..errors import ModelError, StateError, brief, no_such
 from ..reporting.formats import plural
 from ..trace import Expression, Number, Symbol
+from ..trace.parameters import names_in
 from ..types import FilePath, FloatArray, State, Vector, random_generator, truth
 from . import coordinates, topology
 from .body import GROUND, Body, make_body, make_flexible
@@ -28,7 +29,7 @@ from .joints.traced import pose_expression
 from .large_models import no_collection
 from .mobility import counted_bodies, degrees_of_freedom
 from .parameter_paths import make_parameter
-from .parameters import ParameterView, check_known, check_parameter, check_values, merged_values, parameter_value
+from .parameters import ParameterView, check_values, parameter_value
 from .parts import ModelParts
 from .placed_joint import PlacedJoint, couple, new_placed_joint
 from .pose import Pose, vector3
@@ -370,9 +371,12 @@ class Model:
 
     def parameter_values(self, values: Mapping[str, float] | None = None) -> dict[str, float]:
         """All parameters by name, and all states after them: these values, the rest the model's own."""
-        for name in values if isinstance(values, Mapping) else ():
+        if values is not None and not isinstance(values, Mapping):
+            raise StateError(f"parameters: expected {{name: value}}, got {brief(values)}")
+        for name in values or ():
             self.check_parameter(name)
-        return merged_values({**self.parts.parameters, **self.states}, values)
+        given = {name: parameter_value(name, x, StateError) for name, x in (values or {}).items()}
+        return {**self.parts.parameters, **self.states, **given}
 
     @property
     def states(self) -> dict[str, float]:
@@ -383,8 +387,11 @@ class Model:
 
     def check_parameter(self, name: str) -> None:
         """Refuse a name that is no parameter (or state) of the model, and a parameter that is fixed."""
-        if not (isinstance(name, str) and name in self.parts.parameters):
-            check_parameter(name, {**self.parts.parameters, **self.states})
+        if not is_name_in(self.parts.parameters, name) and not is_name_in(self.states, name):
+            raise StateError(
+                f"{no_such('parameter', name, {**self.parts.parameters, **self.states})}; Model.add_parameter adds one, "
+                "Model.make_parameter turns a number of the model into one"
+            )
         if name in self.parts.constants:
             raise ModelError(
                 f"parameter {name!r} is a number in this copy, which without_parameters made: change it in the model itself"
@@ -635,7 +642,10 @@ class Model:
         """Everything in it that depends on parameters depends on those of this model. Without any, `Structure` finds others:
         large models have millions of numbers."""
         for symbol in formulas_in(x) if self.parts.parameters else ():
-            check_known(symbol, self.parts.parameter_graph, self.parts.parameters, label.format(name), self.name)
+            for own in names_in([symbol]):
+                if symbol.graph is not self.parts.parameter_graph or own not in self.parts.parameters:
+                    where = f"{label.format(name)}: {own!r} is a parameter of another model"
+                    raise ModelError(f"{where}; add it to {self.name!r} with add_parameter")
 
     def _possible_values(self, values: Mapping[str, float] | None) -> dict[str, float]:
         for name in values if isinstance(values, Mapping) else ():

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import NOT_A_NUMBER, ModelError, StateError, brief, no_such
-from ..trace import Expression, ParameterGraph, Symbol, at_values
+from ..errors import NOT_A_NUMBER, ModelError, StateError, brief
+from ..trace import Expression, Symbol, at_values
 from ..trace.parameters import names_in
 from .body import Body, inertia_fault
 from .element import Element, element, element_field
@@ -68,28 +68,6 @@ def parameter_value(name: str, value: Any, error: type[Exception] = ModelError) 
     if not math.isfinite(found):
         raise error(f"parameter {name!r}: expected a finite number, got {found}")
     return found
-
-
-def merged_values(own: Mapping[str, float], values: Mapping[str, Any] | None) -> dict[str, float]:
-    """A model's own values, with others for some of them."""
-    if values is None:
-        return dict(own)
-    if not isinstance(values, Mapping):
-        raise StateError(f"parameters: expected {{name: value}}, got {brief(values)}")
-    return {**own, **{name: parameter_value(name, x, StateError) for name, x in values.items()}}
-
-
-def check_parameter(name: Any, own: Mapping[str, float]) -> None:
-    if not isinstance(name, str) or name not in own:
-        remedy = "Model.add_parameter adds one, Model.make_parameter turns a number of the model into one"
-        raise StateError(f"{no_such('parameter', name, own)}; {remedy}")
-
-
-def check_known(x: Symbol, graph: ParameterGraph, own: Mapping[str, float], label: str, model: str) -> None:
-    """A number that depends on parameters must depend on those of the model it is put into."""
-    for name in names_in([x]):
-        if x.graph is not graph or name not in own:
-            raise ModelError(f"{label}: {name!r} is a parameter of another model; add it to {model!r} with add_parameter")
 
 
 # --- values that no model can have: masses below zero, unphysical inertias, fields out of bounds

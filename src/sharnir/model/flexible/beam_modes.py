@@ -16,6 +16,7 @@ from numpy.polynomial import legendre
 from ...errors import ModelError
 from ...trace import Number
 from ...types import FloatArray
+from .integrals import eigh
 
 ENDS = ("clamped-free", "pinned", "free", "polynomial")
 NEGLIGIBLE = 1e-13
@@ -104,12 +105,10 @@ class Family:
         return omega, strains
 
     def _natural_modes(self, ends: str, count: int) -> tuple[FloatArray, FloatArray]:
-        import scipy.linalg  # here: files of rigid bodies do without it
-
         size = count if ends == "polynomial" else int(1.6 * count) + 18  # a mode needs π/2 polynomials per half wave, then a few
         L = self.length
         basis = np.diag(np.sqrt((2 * np.arange(size) + 1) / L))  # ∫ b_i b_j = δ_ij: stiffness matrix EI·1
-        flexibility, vectors = scipy.linalg.eigh(self.mass_matrix(basis, ends) / self.stiffness)
+        flexibility, vectors = eigh(self.mass_matrix(basis, ends) / self.stiffness)
         order = np.argsort(-flexibility)[:count]
         strains = (basis @ vectors[:, order]).T
         strains[np.abs(strains) < NEGLIGIBLE * np.abs(strains).max(axis=1, keepdims=True)] = 0.0
