@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import setitem
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError, brief, choices
 from ..trace import Symbol, is_parametric
@@ -22,18 +22,16 @@ XYZ = ("x", "y", "z")
 MOMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
 
 
-class ModelNumber(NamedTuple):
-    """A number of a model: its value, and a function that puts another in its place."""
-
-    value: Any
-    put: Callable[[Symbol], None]
+Put = Callable[[Any], None]
+Places = Iterator[tuple[str, Any, Put]]
+"""Paths, each with the number there and a function that puts another in its place."""
 
 
 def make_parameter(model: Model, path: str) -> Symbol:
     """The number at a path as a parameter of that name."""
     if not isinstance(path, str):
         raise ModelError(f"expected a path such as 'link3.mass' or 'elbow.damping', got {brief(path)}")
-    places = dict(_places(model, path))
+    places = {where: (value, put) for where, value, put in _places(model, path)}
     if path not in places:
         for body in model.parts.bodies:
             if body.flexible is not None and path.startswith((f"{body.name}.", f"{deformation_name(body.name)}.")):
@@ -41,8 +39,8 @@ def make_parameter(model: Model, path: str) -> Symbol:
                     f"{path!r}: body {body.name!r} is flexible, and its numbers cannot be parameters: its modes are computed "
                     "when it is made; build a model for each value"
                 )
-        every = dict(_places(model, None))
-        raise ModelError(f"no number {path!r} in model {model.name!r}; {choices(path, list(every), 'numbers')}")
+        every = [where for where, _, _ in _places(model, None)]
+        raise ModelError(f"no number {path!r} in model {model.name!r}; {choices(path, every, 'numbers')}")
     value, put = places[path]
     if is_parametric(value):
         raise ModelError(f"{path!r} depends on parameters already: {value!r}")
@@ -55,7 +53,7 @@ def make_parameter(model: Model, path: str) -> Symbol:
     return symbol
 
 
-def _places(model: Model, path: str | None) -> Iterator[tuple[str, ModelNumber]]:
+def _places(model: Model, path: str | None) -> Places:
     """Every number of the model with its path; only of the parts whose names begin the path, where one is given."""
     parts, deformations = model.parts, set(model.parts.deformations.values())
 
@@ -83,14 +81,14 @@ def _put_frame(frames: dict[str, tuple[str, Pose]], name: str, body: str, pose: 
     frames[name] = body, pose
 
 
-def _of_body(model: Model, k: int, body: Body) -> Iterator[tuple[str, ModelNumber]]:
+def _of_body(model: Model, k: int, body: Body) -> Places:
     """Mass, centre and inertia; of a body with a shape its mass and the shape, from which the others follow."""
     if body.shape is not None:
 
         def put_shaped(mass: Any, shape: Any) -> None:
             model.parts.bodies[k] = make_body(body.name, mass, None, None, shape, None)
 
-        yield f"{body.name}.mass", ModelNumber(body.mass, lambda new: put_shaped(new, body.shape))
+        yield f"{body.name}.mass", body.mass, lambda new: put_shaped(new, body.shape)
         yield from _of_element(f"{body.name}.shape", body.shape, lambda new: put_shaped(body.mass, new))
         return
     for field in ("mass", "com", "inertia"):
@@ -101,7 +99,7 @@ def _of_body(model: Model, k: int, body: Body) -> Iterator[tuple[str, ModelNumbe
         yield from _numbers(f"{body.name}.{field}", getattr(body, field), put, MOMENTS if field == "inertia" else XYZ)
 
 
-def _of_joint(model: Model, k: int, joint: PlacedJoint) -> Iterator[tuple[str, ModelNumber]]:
+def _of_joint(model: Model, k: int, joint: PlacedJoint) -> Places:
     name = joint.name
 
     def changed(**changes: Any) -> None:
@@ -115,21 +113,25 @@ def _of_joint(model: Model, k: int, joint: PlacedJoint) -> Iterator[tuple[str, M
     yield from _numbers(f"{name}.child_at", joint.child_at, lambda new: changed(child_at=new))
     if joint.follows is not None:
         follows = joint.follows
-        yield f"{name}.ratio", ModelNumber(follows.ratio, lambda new: changed(follows=replace(follows, ratio=new)))
-        yield f"{name}.offset", ModelNumber(follows.offset, lambda new: changed(follows=replace(follows, offset=new)))
+        yield f"{name}.ratio", follows.ratio, lambda new: changed(follows=replace(follows, ratio=new))
+        yield f"{name}.offset", follows.offset, lambda new: changed(follows=replace(follows, offset=new))
 
 
-def _of_element(path: str, element: Element, put: Callable[[Any], None]) -> Iterator[tuple[str, ModelNumber]]:
+def _of_element(path: str, element: Element, put: Put) -> Places:
     """Fields that are numbers, vectors or poses; elements inside are not looked at."""
     for field, value in element.fields().items():
+
+        def put_field(new: Any, field: str = field) -> None:
+            put(element.replaced(**{field: new}))
+
         if field != "limits":
-            yield from _numbers(f"{path}.{field}", value, lambda new, field=field: put(element.replaced(**{field: new})))  # type: ignore[misc]
+            yield from _numbers(f"{path}.{field}", value, put_field)
 
 
-def _numbers(path: str, x: Any, put: Callable[[Any], None], names: Sequence[str] = XYZ) -> Iterator[tuple[str, ModelNumber]]:
+def _numbers(path: str, x: Any, put: Put, names: Sequence[str] = XYZ) -> Places:
     """The numbers in a value: itself, components of a vector (`names`, if as many), a pose's position, values by name."""
     if isinstance(x, (float, Symbol)):
-        yield path, ModelNumber(x, put)
+        yield path, x, put
     elif isinstance(x, Pose):
         yield from _numbers(path, tuple(x.position), lambda new: put(Pose(new, x.rotation)))
     elif isinstance(x, (tuple, Mapping)):
@@ -137,10 +139,10 @@ def _numbers(path: str, x: Any, put: Callable[[Any], None], names: Sequence[str]
         values = list(x.values()) if isinstance(x, Mapping) else x
         if all(isinstance(one, (float, Symbol)) for one in values):
             for k, (key, one) in enumerate(zip(keys, values, strict=True)):
-                yield f"{path}.{key}", ModelNumber(one, partial(_put_item, x, k, put))
+                yield f"{path}.{key}", one, partial(_put_item, x, k, put)
 
 
-def _put_item(x: Any, k: int, put: Callable[[Any], None], new: Any) -> None:
+def _put_item(x: Any, k: int, put: Put, new: Any) -> None:
     """A vector, or values by name, with another k-th number."""
     if isinstance(x, Mapping):
         put({**x, list(x)[k]: new})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -78,11 +78,8 @@ MANY = 64
 """The number of rows up to which every one is checked."""
 
 
-class Check(NamedTuple):
-    """Formulas of parameters, and the fault of their values (rows, formulas): the row and the words, or None."""
-
-    formulas: Expression
-    fault: Callable[[np.ndarray], tuple[int, str] | None]
+Check = tuple[Expression, Callable[[np.ndarray], tuple[int, str] | None]]
+"""Formulas of parameters, and the fault of their values (rows, formulas): the row and the words, or None."""
 
 
 def check_values(model: Model, rows: np.ndarray) -> None:
@@ -182,7 +179,7 @@ def _of_body(body: Body) -> Iterator[Check]:
             mass = values[row, 0]
             return None if mass >= 0.0 else (row, f"{label} would have a mass of {mass:g} kg; it must be zero or positive")
 
-        yield Check(Expression(body.mass.graph, (), [body.mass]), mass_fault)
+        yield Expression(body.mass.graph, (), [body.mass]), mass_fault
     formulas = tuple(x for x in body.inertia if isinstance(x, Symbol))
     if formulas:
         where = np.array([isinstance(x, Symbol) for x in body.inertia])
@@ -199,7 +196,7 @@ def _of_body(body: Body) -> Iterator[Check]:
                     return row, f"the inertia of {label} {fault}"
             return None
 
-        yield Check(Expression(formulas[0].graph, (), formulas), moments_fault)
+        yield Expression(formulas[0].graph, (), formulas), moments_fault
 
 
 def _surely_possible(moments: np.ndarray) -> np.ndarray:

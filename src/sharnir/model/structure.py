@@ -284,16 +284,14 @@ class Structure:
         owner = np.repeat(np.arange(self.nb + 1), np.diff(self.first))
         above = axes_above(self.carrier, self.first, owner)
         speed, rotor = self._speeds_and_rotors(owner)
-        m = mass_properties(self.bodies, self.parameters)
+        *masses, self.solid = mass_properties(self.bodies, self.parameters)
+        """For every body, whether its mass matrix can be inverted; a deformation is part of that of its body."""
         rows = integers([d.row for d in self.deformations.values()])
         self.shared = shared_unknowns(self.carrier, self.first, speed, (), rows)
-        self.solid: np.ndarray = m.solid[1:]
-        """For every body, whether its mass matrix can be inverted; a deformation is part of that of its body."""
         self.solid[rows - 1] = True
         return Tree(
             self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, speed, _nonzero(rotor),
-            rotor, m.mass, m.moment, m.inertia, m.alike, m.mobility, gravity,
-            *self._elastic_arrays(rows), *self.shared,
+            rotor, *masses, gravity, *self._elastic_arrays(rows), *self.shared,
         )  # fmt: skip
 
     def _speeds_and_rotors(self, owner: IntArray) -> tuple[IntArray, FloatArray]:

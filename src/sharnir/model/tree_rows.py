@@ -237,24 +237,10 @@ def _as_kernels_read(x: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 # --- masses, inertias and inverse mass matrices of all bodies
-class MassProperties(NamedTuple):
-    """Row 0 is the base."""
-
-    mass: FloatArray
-    moment: FloatArray
-    """h = m r_c, (nb+1, 3)."""
-    inertia: FloatArray
-    """Inertia about the bodies' origins, xx yy zz xy xz yz, (nb+1, 6)."""
-    alike: IntArray
-    """The index of each among the distinct bodies, (nb+1,)."""
-    mobility: FloatArray
-    """Inverse mass matrices of the distinct bodies, (kinds, 6, 6); nan for those that are not solid."""
-    solid: NDArray[np.bool_]
-    """Whether a body has mass, and inertia about every axis."""
-
-
-def mass_properties(bodies: Sequence[Body], parameters: Mapping[str, float]) -> MassProperties:
-    """`parameters`: their values, at which it is decided which bodies are solid."""
+def mass_properties(bodies: Sequence[Body], parameters: Mapping[str, float]) -> tuple[np.ndarray, ...]:
+    """For the base and every body its mass, moment h = m r_c (nb+1, 3), inertia about its origin xx yy zz xy xz yz (nb+1, 6) and
+    index among the distinct bodies (nb+1,); the inverse mass matrices of these (kinds, 6, 6), nan where they are not solid; for
+    every body whether it has mass, and inertia about every axis. `parameters`: their values, at which that is decided."""
     base = (0.0, (0.0,) * 3, (0.0,) * 6)
     kinds: dict[tuple[Any, ...], int] = defaultdict(count().__next__)  # numbered in order of occurrence: many bodies, few kinds
     each = map(kinds.__getitem__, chain([base], map(attrgetter("mass", "com", "inertia"), bodies)))
@@ -267,7 +253,7 @@ def mass_properties(bodies: Sequence[Body], parameters: Mapping[str, float]) -> 
     h = mass[:, None] * com
     inertia = np.stack(_about_origin(mass, com.T, about_com.T), axis=1)
     mobility = _mobilities(mass, com, about_com, np.flatnonzero(solid))
-    return MassProperties(mass[kind_of], h[kind_of], inertia[kind_of], kind_of, mobility, solid[kind_of])
+    return mass[kind_of], h[kind_of], inertia[kind_of], kind_of, mobility, solid[kind_of][1:]
 
 
 def _about_origin(m: Any, c: Any, J: Any) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ...kernels.algebra import add, cross, dot, mtv, mv, neg, scale, sub
 from ...trace import Number, is_zero
@@ -82,34 +82,24 @@ RELEASE = 0.01
 TINY = 1e-30
 
 
-class Patch(NamedTuple):
-    """A place where surfaces touch."""
-
-    normal: Vector
-    push: Number
-    """The normal force."""
-    touches: Number
-    velocity: Vector
-    """Velocity of sliding."""
-    turning: Vector
-    """Angular velocity of the surface that the bristles stand on."""
-
-
-def bristle_friction(n: Numbers, at: Patch, z: Vector) -> tuple[Vector, Vector]:
-    """The force on the sliding body, and the rate of the deflection z (world axes)."""
-    out = dot(z, at.normal)
-    flat = sub(z, scale(at.normal, out))
+def bristle_friction(
+    n: Numbers, normal: Vector, push: Number, touches: Number, velocity: Vector, turning: Vector, z: Vector
+) -> tuple[Vector, Vector]:
+    """The force on the sliding body, and the rate of the deflection z (world axes). `push`: the normal force; `velocity`: of
+    sliding; `turning`: angular velocity of the surface that the bristles stand on."""
+    out = dot(z, normal)
+    flat = sub(z, scale(normal, out))
     size = sqrt(dot(flat, flat) + TINY)
-    square = dot(at.velocity, at.velocity)
+    square = dot(velocity, velocity)
     stiffness = n["friction"] / n["presliding"]  # per normal force
     limit = coefficient(n, square) / stiffness
-    along = dot(at.velocity, flat) / size
+    along = dot(velocity, flat) / size
     slips = slipping(size, along, limit, ELASTIC * n["presliding"])
-    bent = sub(at.velocity, scale(flat, slips * along / limit))
+    bent = sub(velocity, scale(flat, slips * along / limit))
     damped = scale(bent, n["settling"] * exp(-square / (n["stribeck"] * n["stribeck"])))
-    held = sub(add(bent, cross(at.turning, z)), scale(at.normal, out / RELEASE))
-    rate = tuple(select(at.touches, a, -b / RELEASE) for a, b in zip(held, z, strict=True))
-    return scale(add(flat, damped), -stiffness * at.push), rate
+    held = sub(add(bent, cross(turning, z)), scale(normal, out / RELEASE))
+    rate = tuple(select(touches, a, -b / RELEASE) for a, b in zip(held, z, strict=True))
+    return scale(add(flat, damped), -stiffness * push), rate
 
 
 # --- points
@@ -187,7 +177,7 @@ class Touch(Force):
             friction = sliding_friction(n, push, sliding)
         else:
             z = [on.state(name) for name in bristles]
-            friction, rates = bristle_friction(n, Patch(normal, push, depth > 0.0, sliding, on.spin(self.on)), z)
+            friction, rates = bristle_friction(n, normal, push, depth > 0.0, sliding, on.spin(self.on), z)
             for name, rate in zip(bristles, rates, strict=True):
                 on.rate(name, rate)
         spin = dot(normal, turning)
