@@ -119,12 +119,12 @@ from .model.settings import SimulationSettings as SimulationSettings
 from .model.shapes import Box as Box
 from .model.shapes import Capsule as Capsule
 from .model.shapes import Cylinder as Cylinder
+from .model.shapes import HeightFunction as HeightFunction
+from .model.shapes import Plane as Plane
+from .model.shapes import Points as Points
 from .model.shapes import Rod as Rod
 from .model.shapes import Sphere as Sphere
 from .model.shapes import Torus as Torus
-from .model.surfaces import HeightFunction as HeightFunction
-from .model.surfaces import Plane as Plane
-from .model.surfaces import Points as Points
 from .programs.methods import methods as methods
 from .simulation.control.joint_laws import Plant as Plant
 from .simulation.control.sampled import Command as Command

@@ -155,7 +155,7 @@ def test_the_tables_of_the_documents_are_those_of_the_code():
 
 @pytest.mark.parametrize("package", ["forces", "constraints"])
 def test_elements_of_the_library_use_only_what_is_public_in_motion(package):
-    """What they can do, a user's force or constraint can do too. `kinds.py` and `shape.py` trace forces; they are none."""
+    """What they can do, a user's force or constraint can do too. `groups.py` and `shape.py` trace forces; they are none."""
     folder = Path(sh.__file__).parent / "model" / package
     private = [path.name for path in folder.glob("*.py") if re.search(r"\bon\._\w", path.read_text(encoding="utf-8"))]
-    assert set(private) <= {"kinds.py", "shape.py"}
+    assert set(private) <= {"groups.py", "shape.py"}

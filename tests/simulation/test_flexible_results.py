@@ -10,8 +10,7 @@ import pytest
 
 import sharnir as sh
 from flexible_models import random_modal
-from sharnir.model.deformation import place_of
-from sharnir.model.deformed_places import material
+from sharnir.model.deformation import cayley, material, place_of
 
 RNG = np.random.default_rng
 
@@ -52,8 +51,8 @@ def test_places_on_arrays_are_those_on_numbers(of_nodes: bool) -> None:
     for k, point in enumerate(nodes):
         for row in range(2):
             place = place_of(d.shapes, point, e[row].tolist())
-            assert found.position[row, k] == pytest.approx(np.array(place.position), abs=1e-15)
-            assert found.rotation[row, k] == pytest.approx(np.array(place.rotation.matrix), abs=1e-15)
+            assert found.position[row, k] == pytest.approx(np.array(place.position, dtype=float), abs=1e-15)
+            assert found.rotation[row, k] == pytest.approx(np.array(cayley(place.turn).matrix), abs=1e-15)
             for mine, other in zip((u, w), place.velocity(rates[row].tolist()), strict=True):
                 assert mine[row, k] == pytest.approx(np.array(other, dtype=float), abs=1e-14)
 

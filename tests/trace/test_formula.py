@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sharnir as sh
-from sharnir.model.joints.segments import trace_drive
+from sharnir.model.joints.traced import trace_drive
 from sharnir.trace.formula_parser import FUNCTIONS, MAX_LENGTH
 from work import counted
 

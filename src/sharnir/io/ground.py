@@ -13,9 +13,8 @@ from ..errors import FormatError, ModelError, brief, known
 from ..model.forces import Contact
 from ..model.model import Model
 from ..model.pose import Pose
-from ..model.shapes import Box, Capsule, Cylinder, Sphere
+from ..model.shapes import Box, Capsule, Cylinder, HeightFunction, Plane, Points, Sphere
 from ..model.states import check_model
-from ..model.surfaces import HeightFunction, Plane, Points
 from ..model.visual import Visual
 from ..reporting.formats import plural
 from ..trace import at_values

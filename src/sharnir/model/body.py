@@ -98,8 +98,9 @@ def make_body(
     return body
 
 
-def make_flexible(name: str, flexible: Any, given: Mapping[str, Any]) -> tuple[Body, Body]:
-    """A flexible body and its deformation, a row of the tree without mass of its own. `given`: arguments of rigid bodies."""
+def make_flexible(name: str, flexible: Any, given: Mapping[str, Any]) -> tuple[Body, Body | None]:
+    """A flexible body and its deformation, a row of the tree without mass of its own; without modes it is rigid. `given`:
+    arguments of rigid bodies."""
     from .flexible import Flexible  # imported here: most models are rigid
 
     check_name(name, "body")
@@ -112,7 +113,7 @@ def make_flexible(name: str, flexible: Any, given: Mapping[str, Any]) -> tuple[B
     body, nothing = Body(name, float(flexible.mass), (centre[0], centre[1], centre[2]), moments, None, flexible), (0.0, 0.0, 0.0)
     if fault := inertia_fault(body):
         raise ModelError(f"{label}: its inertia {fault}")
-    return body, Body(deformation_name(name), 0.0, nothing, nothing + nothing)
+    return body, Body(deformation_name(name), 0.0, nothing, nothing + nothing) if flexible.coordinates else None
 
 
 def deformation_name(body: str) -> str:
@@ -169,37 +170,20 @@ def _mass(mass: float, label: str) -> float:
 def _moments(inertia: ArrayLike, label: str) -> tuple[float, ...]:
     if three_floats(inertia):
         return (*inertia, 0.0, 0.0, 0.0)
-    rows: Any = inertia.tolist() if isinstance(inertia, np.ndarray) else inertia
-    try:
-        values = tuple(map(float, rows))
-    except TypeError:  # not a sequence of numbers; perhaps of rows
-        return _moments_of_matrix(inertia, label)
-    except (ValueError, OverflowError):
-        raise ModelError(f"{label}: inertia must be numbers, got {brief(inertia)}") from None
-    if not all(map(math.isfinite, values)):
-        raise ModelError(f"{label}: inertia must be finite, got {brief(inertia)}")
-    if len(values) not in (3, 6):
-        raise _wrong_shape((len(values),), label)
-    return values if len(values) == 6 else (*values, 0.0, 0.0, 0.0)
-
-
-def _moments_of_matrix(inertia: ArrayLike, label: str) -> tuple[float, ...]:
     try:
         a = real_array(inertia, "inertia")
     except NOT_A_NUMBER:
         raise ModelError(f"{label}: inertia must be numbers, got {brief(inertia)}") from None
     if not np.isfinite(a).all():
         raise ModelError(f"{label}: inertia must be finite, got {brief(inertia)}")
+    if a.shape in ((3,), (6,)):
+        return (*a.tolist(), *(0.0,) * (6 - len(a)))
     if a.shape != (3, 3):
-        raise _wrong_shape(a.shape, label)
+        raise ModelError(f"{label}: inertia must be 3 numbers, 6 (xx yy zz xy xz yz) or 3×3, got shape {a.shape}")
     if np.abs(a - a.T).max() > 1e-9 * max(np.abs(a).max(), 1e-300):
         raise ModelError(f"{label}: the inertia matrix is not symmetric")
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = ((a + a.T) / 2).tolist()
     return (xx, yy, zz, xy, xz, yz)
-
-
-def _wrong_shape(shape: tuple[int, ...], label: str) -> ModelError:
-    return ModelError(f"{label}: inertia must be 3 numbers, 6 (xx yy zz xy xz yz) or 3×3, got shape {shape}")
 
 
 def principal_moments(inertia: Sequence[float]) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,7 +15,7 @@ from .forces import Force
 from .joints import Compound, Joint
 from .joints.elastic import Elastic
 from .large_models import no_collection
-from .placed_joint import PlacedJoint, new_placed_joint
+from .placed_joint import new_placed_joint
 
 if TYPE_CHECKING:
     from .flexible import Flexible
@@ -34,7 +34,12 @@ def copied_model(model: Model) -> Model:
     out = object.__new__(type(model))
     out.__setstate__(model.__getstate__())
     out.parts = model.parts.copy()
-    out.parts.joints = copied_joints(model.parts.joints)
+    types = {id(j.type): j.type for j in model.parts.joints}  # joints that shared a type share its copy
+    own = {key: copied_part(joint) for key, joint in types.items()}
+    out.parts.joints = [
+        new_placed_joint(j.name, own[id(j.type)], j.parent, j.child, j.at, j.child_at, j.cut, j.motions, j.follows)
+        for j in model.parts.joints
+    ]
     out.parts.forces = {name: copied_part(force) for name, force in model.parts.forces.items()}
     out.parts.constraints = {name: copied_part(constraint) for name, constraint in model.parts.constraints.items()}
     out.visuals, out.fixed_joints = model.visuals.copy(), model.fixed_joints.copy()
@@ -102,16 +107,4 @@ def copied_part(part: Copied) -> Copied:
         return part
     out = copy(part)
     out.__dict__.update(own)
-    return out
-
-
-def copied_joints(joints: Iterable[PlacedJoint]) -> list[PlacedJoint]:
-    """Copies of joints; those that shared a type share its copy."""
-    types: dict[int, Joint] = {}
-    out = []
-    for j in joints:
-        own = types.get(id(j.type))
-        if own is None:
-            own = types[id(j.type)] = copied_part(j.type)
-        out.append(new_placed_joint(j.name, own, j.parent, j.child, j.at, j.child_at, j.cut, j.motions, j.follows))
     return out

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..kernels.algebra import add, cross, dot, scale
+from ..kernels.algebra import dot
 from ..trace import Expression, Graph, Number, is_zero
 from ..types import FloatArray
 from .joints.traced import moved_frame
@@ -40,45 +41,10 @@ class Deformation:
         return len(self.shapes.names)
 
 
-@dataclass(frozen=True)
-class DeformedPlace:
-    """A place of a deformed body in the body's axes, on generic scalars."""
-
-    position: Vector
-    turn: Vector
-    """Cayley's vector of its rotation."""
-    columns: Sequence[tuple[Vector, Vector]]
-    """Velocity and angular velocity per unit of every elastic speed."""
-
-    @property
-    def rotation(self) -> Rotation:
-        return cayley(self.turn)
-
-    def velocity(self, rates: Vector) -> tuple[Vector, Vector]:
-        """Velocity and angular velocity relative to the body's frame."""
-        u: Vector = (0.0, 0.0, 0.0)
-        w: Vector = (0.0, 0.0, 0.0)
-        for (linear, angular), s in zip(self.columns, rates, strict=True):
-            u, w = add(u, scale(linear, s)), add(w, scale(angular, s))
-        return u, w
-
-
-def place_of(shapes: Shapes, at: Vector, e: Vector) -> DeformedPlace:
-    """The present place of the point `at` of the undeformed body."""
-    phi, psi, gamma = shapes.at(at)
-    n = len(e)
-    bend = [[0.0] * n] * 3 if gamma is None else [[_sum(zip(row, e, strict=True)) for row in rows] for rows in gamma]
-    slope = [[_plus(phi[c][k], bend[c][k]) for k in range(n)] for c in range(3)]
-    half = [[_plus(phi[c][k], 0.5 * bend[c][k]) for k in range(n)] for c in range(3)]
-    position = tuple(_plus(at[c], _sum(zip(half[c], e, strict=True))) for c in range(3))
-    turn = tuple(0.5 * _sum(zip(psi[c], e, strict=True)) for c in range(3))
-    columns = []
-    share = 1.0 / (1.0 + dot(turn, turn))
-    for k in range(n):
-        axis = tuple(psi[c][k] for c in range(3))
-        spin = (0.0, 0.0, 0.0) if is_zero(axis) else scale(add(axis, cross(turn, axis)), share)
-        columns.append((tuple(slope[c][k] for c in range(3)), spin))
-    return DeformedPlace(position, turn, columns)
+def place_of(shapes: Shapes, at: Vector, e: Vector) -> MovedPlaces:
+    """The present place of the point `at` of the undeformed body, on generic scalars: arrays of objects."""
+    x, phi, psi, gamma = (None if a is None else np.array(a, dtype=object) for a in (at, *shapes.at(at)))
+    return Material(x, phi, psi, gamma).moved(np.array(e, dtype=object))  # type: ignore[arg-type]
 
 
 def cayley(c: Vector) -> Rotation:
@@ -99,7 +65,7 @@ def cayley(c: Vector) -> Rotation:
 def deformed(shapes: Shapes, at: Pose, e: Vector) -> Pose:
     """The pose of a frame fixed to the material at `at`, in the body's axes."""
     place = place_of(shapes, at.position, e)
-    return Pose(place.position, place.rotation @ at.rotation)
+    return Pose(place.position, cayley(place.turn.tolist()) @ at.rotation)
 
 
 def is_held(shapes: Shapes, at: Pose) -> bool:
@@ -129,47 +95,38 @@ def inertia_values(shapes: Shapes) -> Expression:
     graph = Graph()
     e, rates, t = graph.inputs(n), graph.inputs(n), graph.input()
     A, N = affine(I)  # Γ_kl = A_kl X; ∫ X Xᵀ
-    F = [[list(map(float, row)) for row in (I.linear[k], *I.first[k])] for k in range(n)]  # ∫ X Φ_kᵀ, 4×3
-    slope = [_combined([(A[k, m], e[m]) for m in range(n)], 3, 4) for k in range(n)]  # A_k
-    Y = _combined([(slope[k], 0.5 * e[k]) for k in range(n)], 3, 4)
-    for c in range(3):
-        Y[c][c + 1] = _plus(Y[c][c + 1], 1.0)
-    Fe = _combined([(F[k], e[k]) for k in range(n)], 4, 3)
-    whole = [_added(F[k], _product(N, _transposed(slope[k]))) for k in range(n)]  # ∫ X U_kᵀ
-    to_shapes = [_combined([(I.product[m, k], e[m]) for m in range(n)], 3, 3) for k in range(n)]  # ∫ Φe Φ_kᵀ
-    D = [
-        _added(_added(_product(Y, whole[k]), to_shapes[k]), _product(_transposed(Fe), _transposed(slope[k]))) for k in range(n)
-    ]  # ∫ y U_kᵀ
-    second = _added(_product(_product(Y, N), _transposed(Y)), _combined([(to_shapes[k], e[k]) for k in range(n)], 3, 3))
-    both = _product(Y, Fe)
-    second = _added(_added(second, both), _transposed(both))
-    inertia = [_plus(x, -float(x0)) for x, x0 in zip(_inertia(second), _inertia(I.second.tolist()), strict=True)]
-    moment = [_plus(_sum(zip(Y[c], N[0], strict=True)), _plus(Fe[0][c], -float(I.moment[c]))) for c in range(3)]
+    first, product, N = (x.astype(object) for x in (np.concatenate([I.linear[:, None], I.first], axis=1), I.product, N))
+    F, A = first, A.astype(object)  # ∫ X Φ_kᵀ, (n, 4, 3)
+    slope = [_combined(A[k], e) for k in range(n)]  # A_k
+    Y = _combined(slope, [0.5 * x for x in e])
+    Y[[0, 1, 2], [1, 2, 3]] += 1.0
+    Fe = _combined(F, e)
+    whole = [F[k] + N @ slope[k].T for k in range(n)]  # ∫ X U_kᵀ
+    to_shapes = [_combined(product[:, k], e) for k in range(n)]  # ∫ Φe Φ_kᵀ
+    D = [Y @ whole[k] + to_shapes[k] + Fe.T @ slope[k].T for k in range(n)]  # ∫ y U_kᵀ
+    both = Y @ Fe
+    second = Y @ N @ Y.T + _combined(to_shapes, e) + both + both.T
+    inertia = [x + -float(x0) for x, x0 in zip(_inertia(second), _inertia(I.second), strict=True)]
+    moment = [Y[c] @ N[0] + (Fe[0, c] + -float(I.moment[c])) for c in range(3)]
     P = [[*whole[k][0], *_axial(D[k])] for k in range(n)]
 
-    bend = _combined([(A[k, m], rates[k] * rates[m]) for k in range(n) for m in range(n)], 3, 4)  # Γ̇ė = B X
-    moving = _combined([(D[k], rates[k]) for k in range(n)], 3, 3)
-    trace = _plus(_plus(moving[0][0], moving[1][1]), moving[2][2])
+    bend = _combined(A.reshape(n * n, 3, 4), [a * b for a in rates for b in rates])  # Γ̇ė = B X
+    moving = _combined(D, rates)
     flow: list[Number] = [2.0 * _sum((P[k][c], rates[k]) for k in range(n)) for c in range(3)]
-    flow += [_sum(zip(bend[c], N[0], strict=True)) for c in range(3)]
-    flow += [2.0 * _plus(trace if a == b else 0.0, -1.0 * moving[b][a]) for a in range(3) for b in range(3)]
-    flow += _axial(_product(_added(_product(Y, N), _transposed(Fe)), _transposed(bend)))
+    flow += list(bend @ N[0])
+    flow += [2.0 * ((np.trace(moving) if a == b else 0.0) + -1.0 * moving[b, a]) for a in range(3) for b in range(3)]
+    flow += _axial((Y @ N + Fe.T) @ bend.T)
     values: list[Number] = [*moment, *inertia, *flow]
     bent = {}  # ∫ U_k U_mᵀ − ∫ Φ_k Φ_mᵀ
     for k in range(n):
-        carried = _product(slope[k], N)
         for m in range(k, n):
-            mixed = _added(_product(slope[k], F[m]), _transposed(_product(slope[m], F[k])))
-            bent[k, m] = _added(mixed, _product(carried, _transposed(slope[m])))
-            bent[m, k] = _transposed(bent[k, m])
+            bent[k, m] = slope[k] @ F[m] + (slope[m] @ F[k]).T + slope[k] @ N @ slope[m].T
+            bent[m, k] = bent[k, m].T
     for k in range(n):
-        spun = _combined([(_added(I.product[m, k].tolist(), bent[m, k]), 2.0 * rates[m]) for m in range(n)], 3, 3)  # 2∫ Uė U_kᵀ
-        push = _sum((bend[c][r], whole[k][r][c]) for c in range(3) for r in range(4))
+        spun = _combined([product[m, k] + bent[m, k] for m in range(n)], [2.0 * x for x in rates])  # 2∫ Uė U_kᵀ
+        push = _sum((bend[c, r], whole[k][r, c]) for c in range(3) for r in range(4))
         values += [*P[k], *(2.0 * x for x in _inertia(D[k])), *_axial(spun), push]
-    for k in range(n):
-        for m in range(n):
-            x = bent[min(k, m), max(k, m)]
-            values.append(_plus(float(I.mass_matrix[k, m]), _plus(_plus(x[0][0], x[1][1]), x[2][2])))
+    values += [float(I.mass_matrix[k, m]) + np.trace(bent[min(k, m), max(k, m)]) for k in range(n) for m in range(n)]
     still = [0.0] * 3 + [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0] + [0.0] * 12
     return Expression(graph, [*e, *rates, t], [*still, *rates, *[0.0] * (12 * n), *values])
 
@@ -179,7 +136,7 @@ def values_before_inertia(n: int) -> int:
     return 24 + 13 * n
 
 
-def affine(I: Integrals) -> tuple[FloatArray, list[list[float]]]:
+def affine(I: Integrals) -> tuple[FloatArray, FloatArray]:
     """A (m, m, 3, 4): Γ_kl as an affine function of (1; x), nearest in the metric of the mass; and N = ∫ (1; x)(1; x)ᵀ.
 
     It has the integrals ∫Γ and ∫xΓᵀ of Γ itself, all that the equations contain to second order, and being a displacement it
@@ -188,49 +145,121 @@ def affine(I: Integrals) -> tuple[FloatArray, list[list[float]]]:
     right = np.concatenate([I.curved[:, :, None, :], I.bent], axis=2)  # ∫ X Γᵀ (m, m, 4, 3)
     A = np.swapaxes(np.linalg.pinv(N, hermitian=True) @ right, 2, 3) if right.any() else np.zeros((*right.shape[:2], 3, 4))
     A[np.abs(A) <= 1e-12 * np.abs(A).max(initial=0.0)] = 0.0
-    return A, N.tolist()
+    return A, N
 
 
-# --- small matrices of generic scalars, zeros left out ---------------------------------------------------------------------
-def _plus(a: Number, b: Number) -> Number:
-    return b if is_zero(a) else a if is_zero(b) else a + b
-
-
+# --- numbers and matrices of generic scalars, which drop zeros themselves ---------------------------------------------------
 def _sum(terms: Iterable[tuple[Any, Any]]) -> Number:
-    """Σ a b without the terms that are zero."""
-    out: Number = 0.0
-    for a, b in terms:
-        if not (is_zero(a) or is_zero(b)):
-            out = _plus(out, (float(a) if isinstance(a, np.floating) else a) * b)
-    return out
+    return sum((a * b for a, b in terms), 0.0)
 
 
-def _combined(terms: Sequence[tuple[Any, Number]], rows: int, columns: int) -> Matrix:
-    """Σ x M."""
-    return [[_sum((M[a][b], x) for M, x in terms) for b in range(columns)] for a in range(rows)]
-
-
-def _added(A: Any, B: Any) -> Matrix:
-    return [[_plus(a, b) for a, b in zip(x, y, strict=True)] for x, y in zip(A, B, strict=True)]
-
-
-def _transposed(A: Any) -> Matrix:
-    return [list(column) for column in zip(*A, strict=True)]
-
-
-def _product(A: Any, B: Any) -> Matrix:
-    columns = _transposed(B)
-    return [[_sum(zip(row, column, strict=True)) for column in columns] for row in A]
+def _combined(matrices: Any, factors: Sequence[Number]) -> Any:
+    """Σ M x."""
+    return sum(M * x for M, x in zip(matrices, factors, strict=True))
 
 
 def _axial(D: Any) -> list[Number]:
     """∫ y × u of D = ∫ y uᵀ."""
-    return [_plus(D[1][2], -1.0 * D[2][1]), _plus(D[2][0], -1.0 * D[0][2]), _plus(D[0][1], -1.0 * D[1][0])]
+    return [D[1, 2] + -1.0 * D[2, 1], D[2, 0] + -1.0 * D[0, 2], D[0, 1] + -1.0 * D[1, 0]]
 
 
 def _inertia(S: Any) -> list[Number]:
     """tr S E − ½(S + Sᵀ), xx yy zz xy xz yz: moments of inertia of second moments."""
     return [
-        _plus(S[1][1], S[2][2]), _plus(S[0][0], S[2][2]), _plus(S[0][0], S[1][1]),
-        *(-0.5 * _plus(S[a][b], S[b][a]) for a, b in ((0, 1), (0, 2), (1, 2))),
-    ]  # fmt: skip
+        S[1, 1] + S[2, 2],
+        S[0, 0] + S[2, 2],
+        S[0, 0] + S[1, 1],
+        *(-0.5 * (S[a, b] + S[b, a]) for a, b in ((0, 1), (0, 2), (1, 2))),
+    ]
+
+
+# --- places of a deformed body at many states at once: `place_of` on arrays
+@dataclass(frozen=True, eq=False)
+class Material:
+    """Places of the undeformed body, with the shapes there. "…" is () for one place; otherwise it broadcasts with the states."""
+
+    at: FloatArray
+    """(…, 3)"""
+    phi: FloatArray
+    """(…, 3, m)"""
+    psi: FloatArray
+    """(…, 3, m)"""
+    gamma: FloatArray | None
+    """(…, 3, m, m)"""
+
+    def moved(self, e: FloatArray) -> MovedPlaces:
+        """The places at elastic coordinates e (…, m)."""
+        curve = None if self.gamma is None else np.einsum("...ckl,...l->...ck", self.gamma, e)
+        half = self.phi if curve is None else self.phi + 0.5 * curve
+        return MovedPlaces(
+            self,
+            self.at + np.einsum("...ck,...k->...c", half, e),
+            0.5 * np.einsum("...ck,...k->...c", self.psi, e),
+            self.phi if curve is None else self.phi + curve,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class MovedPlaces:
+    """Places of a deformed body in the axes of its frame."""
+
+    material: Material
+    position: FloatArray
+    """(…, 3)"""
+    turn: FloatArray
+    """(…, 3): Cayley's vector c of the rotation."""
+    linear: FloatArray
+    """(…, 3, m): velocity per unit of every elastic speed."""
+
+    @cached_property
+    def angular(self) -> FloatArray:
+        """(…, 3, m): angular velocity per unit of every elastic speed, 2(ċ + c × ċ)/(1 + c²) with ċ = ½Ψė."""
+        psi, c = self.material.psi, self.turn[..., None]
+        found: FloatArray = (psi + np.cross(c, psi, axis=-2)) * self._share[..., None]
+        return found
+
+    @property
+    def rotation(self) -> FloatArray:
+        """(…, 3, 3): the axes of the place → those of the body's frame."""
+        c = self.turn
+        skew = np.zeros((*c.shape[:-1], 3, 3))
+        skew[..., 0, 1], skew[..., 0, 2], skew[..., 1, 2] = -c[..., 2], c[..., 1], -c[..., 0]
+        skew -= skew.swapaxes(-1, -2)
+        found: FloatArray = np.eye(3) + 2.0 * self._share[..., None] * (skew + skew @ skew)
+        return found
+
+    def velocity(self, rates: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Velocity and angular velocity relative to the body's frame."""
+        return times(self.linear, rates), times(self.angular, rates)
+
+    def acceleration(self, rates: FloatArray, changes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Acceleration and angular acceleration as seen in the body's frame; `changes`: rates of the rates."""
+        a, b = self.velocity(changes)
+        gamma, dc = self.material.gamma, 0.5 * times(self.material.psi, rates)
+        if gamma is not None:
+            a = a + np.einsum("...ckl,...k,...l->...c", gamma, rates, rates)
+        slowing = 2.0 * (self.turn * dc).sum(axis=-1, keepdims=True) * self._share  # 1 + c² grows
+        return a, b - slowing * times(self.angular, rates)
+
+    @cached_property
+    def _share(self) -> FloatArray:
+        found: FloatArray = 1.0 / (1.0 + (self.turn * self.turn).sum(axis=-1, keepdims=True))
+        return found
+
+
+def material(shapes: Shapes, points: FloatArray) -> Material:
+    """The places at points (…, 3) of the undeformed body; equal points are looked up once."""
+    m, points = len(shapes.names), np.asarray(points, dtype=float)
+    distinct, which = np.unique(points.reshape(-1, 3), axis=0, return_inverse=True)
+    found = [shapes.at(tuple(x)) for x in distinct.tolist()]
+    pick = which.reshape(points.shape[:-1])
+    phi, psi = (np.array([one[k] for one in found], dtype=float).reshape(-1, 3, m)[pick] for k in (0, 1))
+    gammas = [one[2] for one in found]
+    bent = None if not gammas or gammas[0] is None else np.array(gammas, dtype=float)[pick]
+    return Material(points, phi, psi, bent)
+
+
+def times(columns: FloatArray, rates: FloatArray) -> FloatArray:
+    """Products (…, 3) of columns (…, 3, m) and numbers (…, m)."""
+    found: FloatArray = np.einsum("...ck,...k->...c", columns, rates)
+    return found

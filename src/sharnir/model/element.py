@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from ..errors import ModelError, SharnirError, known, unknown
 from ..trace.parameters import same
-from .values import Fault, Kind, Name
+from .values import Fault, Kind, Name, Scalar
 
 T = TypeVar("T")
 
@@ -59,6 +59,21 @@ def element_field(
     return field(default=default, kw_only=kw_only, metadata=described)
 
 
+def number(**options: Any) -> Any:
+    """A field that is a finite number."""
+    return element_field(Scalar(), **options)
+
+
+def positive(**options: Any) -> Any:
+    """A field that is a number above zero."""
+    return element_field(Scalar(above=0.0), **options)
+
+
+def not_negative(**options: Any) -> Any:
+    """A field that is a number of at least zero."""
+    return element_field(Scalar(at_least=0.0), **options)
+
+
 def described(cls: Any) -> tuple[Described, ...]:
     """The fields of an element in the order of the constructor: its own, then the options of its family."""
     return _described(cls)
@@ -74,7 +89,7 @@ def _described(cls: Any) -> tuple[Described, ...]:
     return tuple(sorted(found, key=lambda one: one.is_option))
 
 
-@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(element_field,))
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(element_field, number, positive, not_negative))
 def element(tag: str = "") -> Callable[[type[T]], type[T]]:
     """Decorator of a subclass of `Element`; `tag` is its `type` in files."""
 

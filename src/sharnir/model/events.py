@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import StateError
 from .element import Element, element, element_field
 from .formulas import SignalFormula
+from .motion import Motion
 from .values import Choice, ChoiceOrFunction, Label, NamedFormula
-
-if TYPE_CHECKING:
-    from .motion import Motion
 
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 from ..errors import ModelError, StateError
@@ -12,11 +13,11 @@ from ..trace import Number
 from ..trace.functions import minimum, sqrt
 from .body import GROUND
 from .constraints.constraint_element import Constraint
-from .element import Element, element, element_field
+from .element import Element, element, element_field, not_negative, number, positive
 from .formulas import SignalFormula
 from .joints.closing_rows import Row
 from .motion import ORIGIN, Motion
-from .values import Function, Label, Name, NamedFormula, Scalar, coordinate_limits
+from .values import Function, Label, Name, NamedFormula, coordinate_limits
 from .values import Vector as Numbers
 
 # --- gaps between bodies as functions of the motion, each with the slip of the two surfaces at the nearest points
@@ -28,10 +29,8 @@ class JointEnds(Element):
     """How far a joint is from the nearer end of its travel."""
 
     joint: str = element_field(Name("joint"), meaning="the joint, or one coordinate of it: joint.coordinate")
-    low: float | None = element_field(
-        Scalar(), default=None, unit="rad, m", meaning="lower end; by default both ends are the joint's own limits"
-    )
-    high: float | None = element_field(Scalar(), default=None, unit="rad, m", meaning="upper end; none where only low is given")
+    low: float | None = number(default=None, unit="rad, m", meaning="lower end; by default both ends are the joint's own limits")
+    high: float | None = number(default=None, unit="rad, m", meaning="upper end; none where only low is given")
 
     @property
     def label(self) -> str:
@@ -46,13 +45,11 @@ class JointEnds(Element):
             limits = on.joint(self.joint).limits
             low, high = coordinate_limits(limits) if limits is not None else (None, None)
         x = on.coordinates(self.joint)[0]
-        below = None if low is None or low == -float("inf") else x - low
-        above = None if high is None or high == float("inf") else high - x
-        if below is None and above is None:
+        gaps = [] if low is None or low == -math.inf else [x - low]
+        gaps += [] if high is None or high == math.inf else [high - x]
+        if not gaps:
             raise ModelError(f"{self.label}: the joint has no limits; give low=…, high=…")
-        if below is None or above is None:
-            return below if above is None else above
-        return minimum(below, above)
+        return reduce(minimum, gaps)
 
 
 @element()
@@ -60,13 +57,13 @@ class SphereAbovePlane(Element):
     """How far a sphere fixed in a body is from a plane fixed in another, or in the ground."""
 
     body: str = element_field(Name("body"), meaning="the body of the sphere")
-    radius: float = element_field(Scalar(at_least=0.0), unit="m", meaning="its radius; 0 for a point")
+    radius: float = not_negative(unit="m", meaning="its radius; 0 for a point")
     at: Point = element_field(Numbers(3), default=ORIGIN, unit="m", meaning="its centre, in the axes of the body")
     plane: str = element_field(Name("body"), default=GROUND, meaning="the body of the plane")
     normal: Point = element_field(
         Numbers(3), default=(0.0, 0.0, 1.0), meaning="of the plane, out of what is solid, in the axes of its body"
     )
-    height: float = element_field(Scalar(), default=0.0, unit="m", meaning="of the plane along its normal")
+    height: float = number(default=0.0, unit="m", meaning="of the plane along its normal")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -96,8 +93,8 @@ class SphereBesideSphere(Element):
 
     body: str = element_field(Name("body"), meaning="the body of the first sphere")
     other: str = element_field(Name("body"), meaning="the body of the second")
-    radius: float = element_field(Scalar(at_least=0.0), unit="m", meaning="radius of the first")
-    other_radius: float = element_field(Scalar(at_least=0.0), unit="m", meaning="radius of the second")
+    radius: float = not_negative(unit="m", meaning="radius of the first")
+    other_radius: float = not_negative(unit="m", meaning="radius of the second")
     at: Point = element_field(Numbers(3), default=ORIGIN, unit="m", meaning="centre of the first, in the axes of its body")
     other_at: Point = element_field(Numbers(3), default=ORIGIN, unit="m", meaning="centre of the second")
 
@@ -133,15 +130,10 @@ class Impact(Element):
         meaning="a function of sharnir.Motion that reads t and positions and returns a distance, or an angle, positive where "
         "bodies are apart; in files a formula such as position.ball.z - 0.1",
     )
-    restitution: float = element_field(
-        Scalar(at_least=0.0), default=0.5, meaning="speed of the gap after an impact, relative to that before: 0 … 1"
-    )
-    friction: float = element_field(
-        Scalar(at_least=0.0), default=0.0, meaning="Coulomb's coefficient of the impulse along the surfaces; needs slip"
-    )
+    restitution: float = not_negative(default=0.5, meaning="speed of the gap after an impact, relative to that before: 0 … 1")
+    friction: float = not_negative(default=0.0, meaning="Coulomb's coefficient of the impulse along the surfaces; needs slip")
     name: str = element_field(Label(), default="", meaning="its name in the result")
-    rest_speed: float = element_field(
-        Scalar(above=0.0),
+    rest_speed: float = positive(
         default=REST_SPEED,
         unit="m/s, rad/s",
         meaning="approach slower than this does not bounce, and where forces press the bodies together they stay in contact",

@@ -114,7 +114,8 @@ class ImportReport:
             lines.append(f"{verdict} ({meaning})")
             width = min(44, max(len(what) for what, _, _ in groups))
             for what, why, places in groups:
-                tail = why if verdict == "honoured" else "  ".join(x for x in (why, f"[{_shown(places)}]") if x)
+                more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+                tail = why if verdict == "honoured" else "  ".join(x for x in (why, f"[{places[0]}{more}]") if x)
                 lines.append(f"  {len(places):5d} × {what:{width}}  {tail}".rstrip())
         return "\n".join(lines)
 
@@ -124,7 +125,3 @@ class ImportReport:
     def as_dict(self) -> dict[str, object]:
         """Plain data, for JSON."""
         return {"source": self.source, "summary": self.summary(), "entries": [asdict(e) for e in self.entries]}
-
-
-def _shown(places: list[str]) -> str:
-    return places[0] + (f" and {len(places) - 1} more" if len(places) > 1 else "")

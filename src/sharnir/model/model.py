@@ -14,25 +14,24 @@ from numpy.typing import ArrayLike
 from ..errors import ModelError, StateError, brief, no_such
 from ..reporting.formats import plural
 from ..trace import Expression, Number, Symbol
+from ..trace.parameters import names_in
 from ..types import FilePath, FloatArray, State, Vector, random_generator, truth
 from . import coordinates, topology
 from .body import GROUND, Body, make_body, make_flexible
 from .constraints import ClosingJoint, Constraint, UserConstraint
 from .copying import copied_model
-from .couplings import couple
 from .cuts import check_cuts, cut_ranks, cut_reasons, needed_coordinates, split
 from .forces import Force, Motion, UserForce
-from .forces.force_states import AddedState, has_states
+from .forces.force_element import AddedState, has_states
 from .joints import Free, Joint, Weld
 from .joints.elastic import Elastic
 from .joints.traced import pose_expression
 from .large_models import no_collection
 from .mobility import counted_bodies, degrees_of_freedom
-from .parameter_checks import check_values
 from .parameter_paths import make_parameter
-from .parameters import ParameterView, check_known, check_parameter, merged_values, parameter_value
+from .parameters import ParameterView, check_values, parameter_value
 from .parts import ModelParts
-from .placed_joint import PlacedJoint, new_placed_joint
+from .placed_joint import PlacedJoint, couple, new_placed_joint
 from .pose import Pose, vector3
 from .references import check_joints, is_name_in, name_taken, pair, place, pose
 from .services import service
@@ -161,8 +160,6 @@ class Model:
         else:
             given = {"mass": mass, "com": com, "inertia": inertia, "shape": shape, "density": density}
             body, deformation = make_flexible(name, flexible, given)
-            if not flexible.coordinates:  # without modes it is rigid
-                deformation = None
         self._check_parameters((body.mass, body.com, body.inertia), "body {!r}", name)
         if name == GROUND:
             raise ModelError(f"{GROUND!r} is the base of every model; give the body another name")
@@ -183,9 +180,9 @@ class Model:
         and whatever else acts on bodies can be attached to it."""
         if body not in self.parts.deformations:
             raise ModelError(f"node {name!r}: {no_such('flexible body', body, self.parts.deformations, 'flexible bodies')}")
-        place = at if isinstance(at, (Pose, str)) else Pose(vector3(at, f"node {name!r}: at"))
+        where = at if isinstance(at, (Pose, str)) else Pose(vector3(at, f"node {name!r}: at"))
         node = self.add_body(name)
-        self.add_joint(name, Weld(), body, name, at=place)
+        self.add_joint(name, Weld(), body, name, at=where)
         return node
 
     def add_frame(self, name: str, body: str, at: Pose) -> None:
@@ -195,9 +192,9 @@ class Model:
         self.parts.check_body(body, f"frame {name!r}")
         if name in self.parts.frames:
             raise ModelError(f"there is a frame {name!r} already, on body {self.parts.frames[name][0]!r}")
-        place = IDENTITY if at is None else pose(at, f"frame {name!r}")
-        self._check_parameters(place, "frame {!r}", name)
-        self.parts.frames[name] = (body, place)
+        where = IDENTITY if at is None else pose(at, f"frame {name!r}")
+        self._check_parameters(where, "frame {!r}", name)
+        self.parts.frames[name] = (body, where)
 
     def add_joint(
         self,
@@ -229,8 +226,9 @@ class Model:
             self.parts.check_deformations(label, parent, child)
         if parent == child:
             raise ModelError(f"{label} joins the body {parent!r} to itself")
-        here = IDENTITY if at is None else at if isinstance(at, Pose) else self._place(at, parent, label)
-        there = IDENTITY if child_at is None else child_at if isinstance(child_at, Pose) else self._place(child_at, child, label)
+        here, there = IDENTITY if at is None else at, IDENTITY if child_at is None else child_at
+        here = here if isinstance(here, Pose) else place(here, parent, self.parts.frames, label)
+        there = there if isinstance(there, Pose) else place(there, child, self.parts.frames, label)
         self._check_parameters((here, there), "joint {!r}", name)
         if joint is not self._last_type:  # large models have many joints of few types
             self._check_parameters(joint, "joint {!r}", name)
@@ -288,15 +286,9 @@ class Model:
         check_name(name, "state")
         if not callable(rate):
             raise ModelError(f"state {name!r}: rate is a function of sharnir.Motion that returns a number, got {brief(rate)}")
-        others: tuple[Container[str], ...] = (
-            self.parts.states,
-            self.parts.forces,
-            self.parts.parameters,
-            self.parts.joint_names,
-            self.parts.body_names,
-        )
-        for kind, names in zip(("state", "force", "parameter", "joint", "body"), others, strict=True):
-            if name in names:  # results and plots know all of them by name
+        for kind in ("state", "force", "parameter", "joint", "body"):
+            named: Container[str] = getattr(self.parts, f"{kind}_names" if kind in ("joint", "body") else f"{kind}s")
+            if name in named:  # results and plots know all of them by name
                 raise ModelError(f"state {name!r}: there is a {kind} of that name already; give the state another")
         self.parts.states[name] = AddedState(parameter_value(name, initial), rate, unit)
 
@@ -326,7 +318,7 @@ class Model:
         role    "visual"; "collision" for a shape that is drawn only where collision shapes are asked for; or "both"
         """
         self.parts.check_body(body, "visual")
-        where = None if at is None else at if isinstance(at, Pose) else self._place(at, body, f"visual on {body!r}")
+        where = None if at is None else place(at, body, self.parts.frames, f"visual on {body!r}")
         visual = make_visual(body, what, where, scale, colour=colour, name=name, role=role)
         self._check_parameters(visual, "visual on {!r}", body)
         if visual.path is not None and self.mesh_folders is not None:
@@ -379,9 +371,12 @@ class Model:
 
     def parameter_values(self, values: Mapping[str, float] | None = None) -> dict[str, float]:
         """All parameters by name, and all states after them: these values, the rest the model's own."""
-        for name in values if isinstance(values, Mapping) else ():
+        if values is not None and not isinstance(values, Mapping):
+            raise StateError(f"parameters: expected {{name: value}}, got {brief(values)}")
+        for name in values or ():
             self.check_parameter(name)
-        return merged_values({**self.parts.parameters, **self.states}, values)
+        given = {name: parameter_value(name, x, StateError) for name, x in (values or {}).items()}
+        return {**self.parts.parameters, **self.states, **given}
 
     @property
     def states(self) -> dict[str, float]:
@@ -392,8 +387,11 @@ class Model:
 
     def check_parameter(self, name: str) -> None:
         """Refuse a name that is no parameter (or state) of the model, and a parameter that is fixed."""
-        if not (isinstance(name, str) and name in self.parts.parameters):
-            check_parameter(name, {**self.parts.parameters, **self.states})
+        if not is_name_in(self.parts.parameters, name) and not is_name_in(self.states, name):
+            raise StateError(
+                f"{no_such('parameter', name, {**self.parts.parameters, **self.states})}; Model.add_parameter adds one, "
+                "Model.make_parameter turns a number of the model into one"
+            )
         if name in self.parts.constants:
             raise ModelError(
                 f"parameter {name!r} is a number in this copy, which without_parameters made: change it in the model itself"
@@ -493,9 +491,8 @@ class Model:
     @property
     def cut_reasons(self) -> list[str]:
         """A sentence for each of `closing_joints`: why it is the one that is cut. `cut=` of `add_joint` chooses otherwise."""
-        return (
-            cut_reasons(self.tree, self.parts.bodies, self.parts.joints, self._needed_coordinates()) if self.parts.bodies else []
-        )
+        parts = self.parts
+        return cut_reasons(self.tree, parts.bodies, parts.joints, self._needed_coordinates()) if parts.bodies else []
 
     @property
     def parents(self) -> list[int]:
@@ -645,7 +642,10 @@ class Model:
         """Everything in it that depends on parameters depends on those of this model. Without any, `Structure` finds others:
         large models have millions of numbers."""
         for symbol in formulas_in(x) if self.parts.parameters else ():
-            check_known(symbol, self.parts.parameter_graph, self.parts.parameters, label.format(name), self.name)
+            for own in names_in([symbol]):
+                if symbol.graph is not self.parts.parameter_graph or own not in self.parts.parameters:
+                    where = f"{label.format(name)}: {own!r} is a parameter of another model"
+                    raise ModelError(f"{where}; add it to {self.name!r} with add_parameter")
 
     def _possible_values(self, values: Mapping[str, float] | None) -> dict[str, float]:
         for name in values if isinstance(values, Mapping) else ():
@@ -677,9 +677,6 @@ class Model:
             self.parts.check_body(body, f"{kind} {label!r}")
         check_joints(new.joints(), self.parts.joints, self.parts.joint_names, f"{kind} {label!r}")
         return label, new
-
-    def _place(self, at: Pose | str, body: str, label: str) -> Pose:
-        return place(at, body, self.parts.frames, label)
 
     def __repr__(self) -> str:
         flexible = len(self.parts.deformations)

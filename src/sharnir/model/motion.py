@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import numpy as np
+
 from ..errors import ModelError, brief, no_such
 from ..kernels.algebra import IDENTITY, add, cross, dot, mtv, mv
 from ..trace import Expression, Graph, Number, Symbol
 from .body import GROUND
-from .deformation import DeformedPlace, deformed, place_of
+from .deformation import MovedPlaces, deformed, place_of, times
 from .pose import Pose, unchecked_rotation, vector3
 from .references import readings
 from .values import coordinate_limits
@@ -45,25 +47,44 @@ class JointOptions(Protocol):
     def neutral(self) -> tuple[float, ...]: ...
 
 
-class OneCoordinate:
-    """One coordinate of a joint of several, called "joint.coordinate": seen by forces as a joint of its own."""
+class SomeCoordinates:
+    """Some coordinates of a joint, seen by forces and constraints as a joint of their own."""
 
-    follows = None
+    nv, follows = 0, None
+    motions = ()
+
+    def __init__(self, name: str, joint: PlacedJoint, q_names: Sequence[str], v_names: Sequence[str]) -> None:
+        self.name, self.joint = name, joint
+        self.type: Any = self
+        self.k = tuple(map(joint.q_names.index, q_names))
+        self.a = tuple(map(joint.v_names.index, v_names))
+
+
+class ReleasedJoint(SomeCoordinates):
+    """A joint that is driven in part, where its drives are released: forces and constraints see its other coordinates alone."""
+
+    def __init__(self, joint: PlacedJoint, form: Joint) -> None:
+        super().__init__(joint.name, joint, form.q_names(), form.v_names())
+        self.type = form
+
+
+class OneCoordinate(SomeCoordinates):
+    """One coordinate of a joint of several, called "joint.coordinate"."""
+
     nv = 1
+    effort = None
 
     def __init__(self, joint: PlacedJoint, coordinate: str) -> None:
-        self.name, self.joint, self.type = f"{joint.name}.{coordinate}", joint, self
-        self.k, self.a = joint.q_names.index(coordinate), joint.v_names.index(coordinate)
+        super().__init__(f"{joint.name}.{coordinate}", joint, (coordinate,), (coordinate,))
         self.coordinate = coordinate
-        self.effort = None
 
     @property
     def limits(self) -> Any:
         pairs = self.joint.type.limits
-        return None if pairs is None else coordinate_limits(pairs, self.k)
+        return None if pairs is None else coordinate_limits(pairs, self.k[0])
 
     def per_speed(self, what: str, n: int, label: str) -> Sequence[float]:
-        return [self.joint.type.per_speed(what, self.joint.nv, label)[self.a]]
+        return [self.joint.type.per_speed(what, self.joint.nv, label)[self.a[0]]]
 
     def q_names(self) -> tuple[str, ...]:
         return (self.coordinate,)
@@ -72,7 +93,7 @@ class OneCoordinate:
         return (self.coordinate,)
 
     def neutral(self) -> tuple[float, ...]:
-        return (self.joint.type.neutral()[self.k],)
+        return (self.joint.type.neutral()[self.k[0]],)
 
 
 class DrivenCoordinate:
@@ -91,18 +112,6 @@ class DrivenCoordinate:
         return ()
 
     v_names = neutral = q_names
-
-
-class ReleasedJoint:
-    """A joint that is driven in part, where its drives are released: forces and constraints see its other coordinates alone."""
-
-    nv, follows = 0, None
-    motions = ()
-
-    def __init__(self, joint: PlacedJoint, form: Joint) -> None:
-        self.name, self.joint, self.type = joint.name, joint, form
-        self.k = [joint.q_names.index(name) for name in form.q_names()]
-        self.a = [joint.v_names.index(name) for name in form.v_names()]
 
 
 class Motion:
@@ -192,8 +201,7 @@ class Motion:
         G, u, w = self._motion(row)
         if row in self.structure.deformations:
             place = self._deformed(row, at)
-            at, moved = place.position, place.velocity(self._elastic("v", row))[0]
-            u = add(u, moved)
+            at, u = tuple(place.position), add(u, times(place.linear, np.array(self._elastic("v", row))))
         return add(self._inputs("r", row, 3), mtv(G, at)), mtv(G, add(u, cross(w, at)))
 
     def spin(self, body: str, at: Vector = ORIGIN) -> Vector:
@@ -201,7 +209,7 @@ class Motion:
         row = self._body(body)
         G, _, w = self._motion(row)
         if row in self.structure.deformations:
-            w = add(w, self._deformed(row, vector3(at, "point")).velocity(self._elastic("v", row))[1])
+            w = add(w, times(self._deformed(row, vector3(at, "point")).angular, np.array(self._elastic("v", row))))
         return mtv(G, w)
 
     def mass(self, body: str) -> Number:
@@ -261,11 +269,11 @@ class Motion:
         power: Number = 0.0
         if deformation is not None:
             place, first = self._deformed(row, at), int(self.structure.v_first[deformation.row])
-            for k, ((linear, angular), rate) in enumerate(zip(place.columns, self._elastic("v", row), strict=True)):
-                load = dot(linear, force) + dot(angular, moment)
+            for k, rate in enumerate(self._elastic("v", row)):
+                load = dot(place.linear[:, k], force) + dot(place.angular[:, k], moment)
                 self.torques[first + k] = self.torques.get(first + k, 0.0) + load
                 power = power + load * rate
-            at = place.position
+            at = tuple(place.position)
         moment = add(moment, cross(at, force))
         _, u, w = self._motion(row)
         power = power + dot(force, u) + dot(moment, w)
@@ -291,7 +299,7 @@ class Motion:
         if not speeds:
             self.prescribed_power = self.prescribed_power + power
 
-    def _deformed(self, row: int, at: Vector) -> DeformedPlace:
+    def _deformed(self, row: int, at: Vector) -> MovedPlaces:
         """A place of a flexible body in its axes."""
         return place_of(self.structure.deformations[row].shapes, at, self._elastic("q", row))
 
@@ -347,23 +355,17 @@ class Motion:
     def _speeds(self, joint: Any) -> tuple[Sequence[int], float]:
         """The speeds a joint moves with, and how much faster than they it goes (followers)."""
         s = self.structure
-        if isinstance(joint, OneCoordinate):
-            first = int(s.v_first[s.joint_number[joint.joint.name] + 1]) + joint.a
-            return range(first, first + 1), 1.0
-        if isinstance(joint, ReleasedJoint):
+        if isinstance(joint, SomeCoordinates):
             return [self._speeds(joint.joint)[0][a] for a in joint.a], 1.0
         if isinstance(joint, DrivenCoordinate):
             return (), 1.0
-        leader = s.joint_number[joint.follows.leader if joint.follows else joint.name] + 1
-        own = s.v_slice(leader)
+        own = s.v_slice(s.joint_number[joint.follows.leader if joint.follows else joint.name] + 1)
         return range(own.start, own.stop), joint.follows.ratio if joint.follows else 1.0
 
     def _coordinates(self, joint: Any, rate: int) -> tuple[Number, ...]:
         """Coordinates (rate 0) or speeds (rate 1) of a joint."""
         s = self.structure
-        if isinstance(joint, OneCoordinate):
-            return (self._coordinates(joint.joint, rate)[joint.a if rate else joint.k],)
-        if isinstance(joint, ReleasedJoint):
+        if isinstance(joint, SomeCoordinates):
             every = self._coordinates(joint.joint, rate)
             return tuple(every[k] for k in (joint.a if rate else joint.k))
         if isinstance(joint, DrivenCoordinate):

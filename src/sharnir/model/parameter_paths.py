@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from operator import setitem
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError, brief, choices
 from ..trace import Symbol, is_parametric
@@ -18,26 +20,27 @@ if TYPE_CHECKING:
 
 XYZ = ("x", "y", "z")
 MOMENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
-BODY = {"mass": (), "com": XYZ, "inertia": MOMENTS}
-"""Fields of a body, and the names of their components."""
 
 
-class ModelNumber(NamedTuple):
-    """A number of a model: its value, and a function that puts another in its place."""
-
-    value: Any
-    put: Callable[[Symbol], None]
+Put = Callable[[Any], None]
+Places = Iterator[tuple[str, Any, Put]]
+"""Paths, each with the number there and a function that puts another in its place."""
 
 
 def make_parameter(model: Model, path: str) -> Symbol:
     """The number at a path as a parameter of that name."""
     if not isinstance(path, str):
         raise ModelError(f"expected a path such as 'link3.mass' or 'elbow.damping', got {brief(path)}")
-    places = dict(_places(model, path))
+    places = {where: (value, put) for where, value, put in _places(model, path)}
     if path not in places:
-        _refuse_flexible(model, path)
-        every = dict(_places(model, None))
-        raise ModelError(f"no number {path!r} in model {model.name!r}; {choices(path, list(every), 'numbers')}")
+        for body in model.parts.bodies:
+            if body.flexible is not None and path.startswith((f"{body.name}.", f"{deformation_name(body.name)}.")):
+                raise ModelError(
+                    f"{path!r}: body {body.name!r} is flexible, and its numbers cannot be parameters: its modes are computed "
+                    "when it is made; build a model for each value"
+                )
+        every = [where for where, _, _ in _places(model, None)]
+        raise ModelError(f"no number {path!r} in model {model.name!r}; {choices(path, every, 'numbers')}")
     value, put = places[path]
     if is_parametric(value):
         raise ModelError(f"{path!r} depends on parameters already: {value!r}")
@@ -50,70 +53,53 @@ def make_parameter(model: Model, path: str) -> Symbol:
     return symbol
 
 
-def _refuse_flexible(model: Model, path: str) -> None:
-    """Shapes are computed once, when a flexible body is made."""
-    for body in model.parts.bodies:
-        if body.flexible is not None and path.startswith((f"{body.name}.", f"{deformation_name(body.name)}.")):
-            raise ModelError(
-                f"{path!r}: body {body.name!r} is flexible, and its numbers cannot be parameters: its modes are computed when it "
-                "is made; build a model for each value"
-            )
-
-
-def _places(model: Model, path: str | None) -> Iterator[tuple[str, ModelNumber]]:
+def _places(model: Model, path: str | None) -> Places:
     """Every number of the model with its path; only of the parts whose names begin the path, where one is given."""
+    parts, deformations = model.parts, set(model.parts.deformations.values())
 
     def wanted(name: str) -> bool:
         return path is None or path.startswith(f"{name}.")
 
     if wanted("gravity"):
-        yield from _vector("gravity", model.gravity, lambda new: setattr(model, "gravity", new), XYZ)
-    deformations = set(model.parts.deformations.values())
-    for k, body in enumerate(model.parts.bodies):
+        yield from _numbers("gravity", model.gravity, lambda new: setattr(model, "gravity", new))
+    for k, body in enumerate(parts.bodies):
         if wanted(body.name) and body.flexible is None and body.name not in deformations:
             yield from _of_body(model, k, body)
-    for k, joint in enumerate(model.parts.joints):
+    for k, joint in enumerate(parts.joints):
         if wanted(joint.name) and joint.name not in deformations:
             yield from _of_joint(model, k, joint)
-    for name, (body_name, pose) in model.parts.frames.items():
+    for name, (body_name, pose) in parts.frames.items():
         if wanted(name):
-            yield from _of_pose(f"{name}.at", pose, _setter(model.parts.frames, name, (body_name,)))
-    for group in (model.parts.forces, model.parts.constraints):
+            yield from _numbers(f"{name}.at", pose, partial(_put_frame, parts.frames, name, body_name))
+    for group in (parts.forces, parts.constraints):
         for name, part in group.items():
             if wanted(name) and isinstance(part, Element):
-                yield from _of_element(name, part, _setter(group, name))
+                yield from _of_element(name, part, partial(setitem, group, name))
 
 
-def _setter(group: Any, key: Any, before: tuple[Any, ...] = ()) -> Callable[[Any], None]:
-    """A function that puts a value at a key, after the values before it there."""
-
-    def put(new: Any) -> None:
-        group[key] = (*before, new) if before else new
-
-    return put
+def _put_frame(frames: dict[str, tuple[str, Pose]], name: str, body: str, pose: Pose) -> None:
+    frames[name] = body, pose
 
 
-def _of_body(model: Model, k: int, body: Body) -> Iterator[tuple[str, ModelNumber]]:
+def _of_body(model: Model, k: int, body: Body) -> Places:
     """Mass, centre and inertia; of a body with a shape its mass and the shape, from which the others follow."""
     if body.shape is not None:
 
         def put_shaped(mass: Any, shape: Any) -> None:
             model.parts.bodies[k] = make_body(body.name, mass, None, None, shape, None)
 
-        yield f"{body.name}.mass", ModelNumber(body.mass, lambda new: put_shaped(new, body.shape))
+        yield f"{body.name}.mass", body.mass, lambda new: put_shaped(new, body.shape)
         yield from _of_element(f"{body.name}.shape", body.shape, lambda new: put_shaped(body.mass, new))
         return
-    for field, names in BODY.items():
-        path = f"{body.name}.{field}"
+    for field in ("mass", "com", "inertia"):
 
         def put(new: Any, field: str = field) -> None:
             model.parts.bodies[k] = replace(body, **{field: new})
 
-        value = getattr(body, field)
-        yield from _vector(path, value, put, names) if names else [(path, ModelNumber(value, put))]
+        yield from _numbers(f"{body.name}.{field}", getattr(body, field), put, MOMENTS if field == "inertia" else XYZ)
 
 
-def _of_joint(model: Model, k: int, joint: PlacedJoint) -> Iterator[tuple[str, ModelNumber]]:
+def _of_joint(model: Model, k: int, joint: PlacedJoint) -> Places:
     name = joint.name
 
     def changed(**changes: Any) -> None:
@@ -122,50 +108,43 @@ def _of_joint(model: Model, k: int, joint: PlacedJoint) -> Iterator[tuple[str, M
                 model.parts.check_place(f"joint {name!r}", body, changes[end])
         model.parts.joints[k] = replace(joint, **changes)
 
-    def put_type(new: Any) -> None:
-        changed(type=new, motions=new.built(f"joint {name!r}"))
-
-    yield from _of_element(name, joint.type, put_type)
-    yield from _of_pose(f"{name}.at", joint.at, lambda new: changed(at=new))
-    yield from _of_pose(f"{name}.child_at", joint.child_at, lambda new: changed(child_at=new))
+    yield from _of_element(name, joint.type, lambda new: changed(type=new, motions=new.built(f"joint {name!r}")))
+    yield from _numbers(f"{name}.at", joint.at, lambda new: changed(at=new))
+    yield from _numbers(f"{name}.child_at", joint.child_at, lambda new: changed(child_at=new))
     if joint.follows is not None:
         follows = joint.follows
-        yield f"{name}.ratio", ModelNumber(follows.ratio, lambda new: changed(follows=replace(follows, ratio=new)))
-        yield f"{name}.offset", ModelNumber(follows.offset, lambda new: changed(follows=replace(follows, offset=new)))
+        yield f"{name}.ratio", follows.ratio, lambda new: changed(follows=replace(follows, ratio=new))
+        yield f"{name}.offset", follows.offset, lambda new: changed(follows=replace(follows, offset=new))
 
 
-def _of_pose(path: str, pose: Pose, put: Callable[[Any], None]) -> Iterator[tuple[str, ModelNumber]]:
-    yield from _vector(path, tuple(pose.position), lambda new: put(Pose(new, pose.rotation)), XYZ)
-
-
-def _of_element(path: str, element: Element, put: Callable[[Any], None]) -> Iterator[tuple[str, ModelNumber]]:
+def _of_element(path: str, element: Element, put: Put) -> Places:
     """Fields that are numbers, vectors or poses; elements inside are not looked at."""
     for field, value in element.fields().items():
-        here = f"{path}.{field}"
 
         def put_field(new: Any, field: str = field) -> None:
             put(element.replaced(**{field: new}))
 
-        if isinstance(value, (float, Symbol)):
-            yield here, ModelNumber(value, put_field)
-        elif isinstance(value, Pose):
-            yield from _of_pose(here, value, put_field)
-        elif isinstance(value, tuple) and value and all(isinstance(x, (float, Symbol)) for x in value) and field != "limits":
-            names = XYZ if len(value) == 3 else tuple(str(n) for n in range(len(value)))
-            yield from _vector(here, value, put_field, names)
-        elif isinstance(value, Mapping) and all(isinstance(x, (float, Symbol)) for x in value.values()):
-            for key, x in value.items():
-                yield f"{here}.{key}", ModelNumber(x, _changed(value, key, put_field))
+        if field != "limits":
+            yield from _numbers(f"{path}.{field}", value, put_field)
 
 
-def _changed(values: Mapping[str, Any], key: str, put: Callable[[Any], None]) -> Callable[[Any], None]:
-    return lambda new: put({**values, key: new})
+def _numbers(path: str, x: Any, put: Put, names: Sequence[str] = XYZ) -> Places:
+    """The numbers in a value: itself, components of a vector (`names`, if as many), a pose's position, values by name."""
+    if isinstance(x, (float, Symbol)):
+        yield path, x, put
+    elif isinstance(x, Pose):
+        yield from _numbers(path, tuple(x.position), lambda new: put(Pose(new, x.rotation)))
+    elif isinstance(x, (tuple, Mapping)):
+        keys = list(x) if isinstance(x, Mapping) else names if len(names) == len(x) else range(len(x))
+        values = list(x.values()) if isinstance(x, Mapping) else x
+        if all(isinstance(one, (float, Symbol)) for one in values):
+            for k, (key, one) in enumerate(zip(keys, values, strict=True)):
+                yield f"{path}.{key}", one, partial(_put_item, x, k, put)
 
 
-def _vector(path: str, values: Any, put: Callable[[Any], None], names: tuple[str, ...]) -> Iterator[tuple[str, ModelNumber]]:
-    for k, (name, x) in enumerate(zip(names, values, strict=True)):
-
-        def put_one(new: Any, k: int = k) -> None:
-            put((*values[:k], new, *values[k + 1 :]))
-
-        yield f"{path}.{name}", ModelNumber(x, put_one)
+def _put_item(x: Any, k: int, put: Put, new: Any) -> None:
+    """A vector, or values by name, with another k-th number."""
+    if isinstance(x, Mapping):
+        put({**x, list(x)[k]: new})
+    else:
+        put((*x[:k], new, *x[k + 1 :]))

@@ -1,14 +1,25 @@
-"""The parameters of a model: their values by name, and checks."""
+"""The parameters of a model: their values by name, and refusal of values that no model can have."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
 
-from ..errors import NOT_A_NUMBER, ModelError, StateError, brief, no_such
-from ..trace import ParameterGraph, Symbol
+import numpy as np
+
+from ..errors import NOT_A_NUMBER, ModelError, StateError, brief
+from ..trace import Expression, Symbol, at_values
 from ..trace.parameters import names_in
+from .body import Body, inertia_fault
+from .element import Element, element, element_field
+from .per_structure import per_structure
+from .substitution import formulas_in, substituted
+from .values import Scalar
+
+if TYPE_CHECKING:
+    from .model import Model
 
 
 class ParameterView(Mapping[str, float]):
@@ -59,23 +70,141 @@ def parameter_value(name: str, value: Any, error: type[Exception] = ModelError) 
     return found
 
 
-def merged_values(own: Mapping[str, float], values: Mapping[str, Any] | None) -> dict[str, float]:
-    """A model's own values, with others for some of them."""
-    if values is None:
-        return dict(own)
-    if not isinstance(values, Mapping):
-        raise StateError(f"parameters: expected {{name: value}}, got {brief(values)}")
-    return {**own, **{name: parameter_value(name, x, StateError) for name, x in values.items()}}
+# --- values that no model can have: masses below zero, unphysical inertias, fields out of bounds
+KEPT = 4096
+"""How many valid values are remembered, so that repeated calls, and results derived from a motion, are not checked
+again."""
+MANY = 64
+"""The number of rows up to which every one is checked."""
 
 
-def check_parameter(name: Any, own: Mapping[str, float]) -> None:
-    if not isinstance(name, str) or name not in own:
-        remedy = "Model.add_parameter adds one, Model.make_parameter turns a number of the model into one"
-        raise StateError(f"{no_such('parameter', name, own)}; {remedy}")
+Check = tuple[Expression, Callable[[np.ndarray], tuple[int, str] | None]]
+"""Formulas of parameters, and the fault of their values (rows, formulas): the row and the words, or None."""
 
 
-def check_known(x: Symbol, graph: ParameterGraph, own: Mapping[str, float], label: str, model: str) -> None:
-    """A number that depends on parameters must depend on those of the model it is put into."""
-    for name in names_in([x]):
-        if x.graph is not graph or name not in own:
-            raise ModelError(f"{label}: {name!r} is a parameter of another model; add it to {model!r} with add_parameter")
+def check_values(model: Model, rows: np.ndarray) -> None:
+    """Refuse rows of values of all parameters for which the model would make no sense."""
+    if not rows.shape[1]:
+        return
+    of_bodies, of_elements, possible = _checks(model)
+    every = len(rows)
+    if every > 1:  # of a motion every row may be the same
+        number = _first_of_equals(rows)
+        rows = rows[number]
+        key = blake2b(rows.tobytes()).digest()
+    else:
+        number = np.zeros(1, dtype=np.int64)
+        key = rows.tobytes()
+    if key in possible:
+        return
+    bad = ~np.isfinite(rows)
+    if bad.any():
+        k = int(np.argwhere(bad)[0, 1])
+        raise StateError(f"parameter {list(model.structure.parameters)[k]!r} must be a finite number, got {rows[bad][0]}")
+    named = dict(zip(model.structure.parameters, rows.T, strict=True))
+    for formulas, fault_of in of_bodies:
+        found = formulas(parameters=named)
+        fault = fault_of(np.stack([np.broadcast_to(np.asarray(x, dtype=float), len(rows)) for x in found], axis=1))
+        if fault is not None:
+            raise _refused(named, formulas, fault, number, every)
+    own = model.structure.parameters
+    changed = {name for name, x in named.items() if (x != own[name]).any()}  # the others were checked at building
+    for label, part, values_of in of_elements:
+        for row in _looked_at(values_of(parameters=named), len(rows)) if not changed.isdisjoint(values_of.parameters) else ():
+            values = {name: float(x[row]) for name, x in named.items()}
+            try:
+                substituted(part, values)
+            except ModelError as error:
+                words = str(error) if str(error).startswith(label) else f"{label}: {error}"
+                raise _refused(named, values_of, (row, words), number, every) from None
+    if len(possible) < KEPT:
+        possible.add(key)
+
+
+@per_structure
+def _checks(model: Model) -> tuple[list[Check], list[tuple[str, Any, Expression]], set[bytes]]:
+    """Checks of bodies; elements with their labels and their numbers that depend on parameters, to be built again with their
+    values, since constructors check; digests of values that were found valid."""
+    parts = model.parts
+    every: list[tuple[str, Any]] = [(f"joint {joint.name!r}", joint.type) for joint in parts.joints]
+    every += [(f"coupling of {j.name!r}", NonZero(j.follows.ratio)) for j in parts.joints if j.follows is not None]
+    every += [(f"force {name!r}", force) for name, force in parts.forces.items()]
+    every += [(f"constraint {name!r}", constraint) for name, constraint in parts.constraints.items()]
+    every += [(f"body {body.name!r}", body.shape) for body in parts.bodies]
+    elements = [(*one, formulas) for one in every if isinstance(one[1], Element) and (formulas := formulas_in(one[1]))]
+    numbers = [(label, part, Expression(formulas[0].graph, (), formulas)) for label, part, formulas in elements]
+    return [check for body in parts.bodies for check in _of_body(body)], numbers, set()
+
+
+def _first_of_equals(rows: np.ndarray) -> np.ndarray:
+    """Which rows differ from the one before."""
+    new = np.zeros(len(rows), dtype=bool)
+    new[0] = True
+    for x in rows.T:  # `any` along an axis of a few numbers takes ten times as long
+        new[1:] |= x[1:] != x[:-1]
+    return np.flatnonzero(new)
+
+
+def _looked_at(values: Sequence[Any], n: int) -> list[int]:
+    """All of n rows, or of many those at which a number of the element is extreme, or nearest to zero: its valid values are an
+    interval, perhaps without zero."""
+    if n <= MANY:
+        return list(range(n))
+    every = [np.broadcast_to(np.asarray(x, dtype=float), n) for x in values]
+    return sorted({int(k) for x in every for k in (np.argmin(x), np.argmax(x), np.argmin(np.abs(x)))})
+
+
+def _refused(
+    named: Mapping[str, np.ndarray], formulas: Expression, fault: tuple[int, str], number: np.ndarray, every: int
+) -> StateError:
+    """The error for a fault. `number`: that of every checked row among `every` row."""
+    row, what = fault
+    shown = ", ".join(f"{name!r} = {named[name][row]:g}" for name in names_in(formulas.outputs))
+    return StateError(f"parameters {shown}{f' (row {number[row]})' if every > 1 else ''}: {what}")
+
+
+@element()
+class NonZero(Element):
+    """A number that must not vanish."""
+
+    ratio: float = element_field(Scalar(nonzero=True))
+
+
+def _of_body(body: Body) -> Iterator[Check]:
+    label = f"body {body.name!r}"
+    if isinstance(body.mass, Symbol):
+
+        def mass_fault(values: np.ndarray) -> tuple[int, str] | None:
+            row = int(np.argmin(values[:, 0]))
+            mass = values[row, 0]
+            return None if mass >= 0.0 else (row, f"{label} would have a mass of {mass:g} kg; it must be zero or positive")
+
+        yield Expression(body.mass.graph, (), [body.mass]), mass_fault
+    formulas = tuple(x for x in body.inertia if isinstance(x, Symbol))
+    if formulas:
+        where = np.array([isinstance(x, Symbol) for x in body.inertia])
+        now = np.array(at_values(body.inertia, formulas[0].graph.defaults), dtype=float)
+        if inertia_fault(_with_inertia(body, now)) is not None:  # accepted as it is: check_inertia=False
+            return
+
+        def moments_fault(values: np.ndarray) -> tuple[int, str] | None:
+            moments = np.tile(now, (len(values), 1))
+            moments[:, where] = values
+            for row in np.flatnonzero(~_surely_possible(moments)).tolist():
+                fault = inertia_fault(_with_inertia(body, moments[row]))
+                if fault:
+                    return row, f"the inertia of {label} {fault}"
+            return None
+
+        yield Expression(formulas[0].graph, (), formulas), moments_fault
+
+
+def _surely_possible(moments: np.ndarray) -> np.ndarray:
+    """Which rows of xx, yy, zz, xy, xz, yz are those of a body, by some margin."""
+    xx, yy, zz, xy, xz, yz = moments.T
+    a, b, c = np.linalg.eigvalsh(np.stack([xx, xy, xz, xy, yy, yz, xz, yz, zz], axis=1).reshape(-1, 3, 3)).T
+    return (a > 1e-6 * c) & (a + b > (1.0 + 1e-6) * c)
+
+
+def _with_inertia(body: Body, moments: np.ndarray) -> Body:
+    return Body(body.name, 1.0, (0.0, 0.0, 0.0), tuple(moments.tolist()))

@@ -6,15 +6,15 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 
 from ..errors import ModelError, no_such
-from ..trace import ParameterGraph
+from ..trace import ParameterGraph, has_parameters
 from .body import GROUND, Body
 from .constraints import Constraint
 from .forces import Force
-from .forces.force_states import AddedState
+from .forces.force_element import AddedState
 from .joints.elastic import Elastic
 from .placed_joint import PlacedJoint
 from .pose import Pose
-from .references import check_place, is_name_in
+from .references import is_name_in
 
 
 @dataclass
@@ -66,5 +66,14 @@ class ModelParts:
         """Refuse a place of a flexible body where nothing can be attached."""
         row = self.deformations.get(body)
         joint = None if row is None else self.joints[self.joint_names[row]].type
-        if isinstance(joint, Elastic):
-            check_place(joint.flexible, body, at, label)
+        if not isinstance(joint, Elastic):
+            return
+        if has_parameters((*at.position, *at.rotation.entries)):
+            raise ModelError(
+                f"{label}: its place on the flexible body {body!r} cannot depend on a parameter; give numbers, and build a model "
+                "for each place"
+            )
+        try:
+            joint.flexible.check_place(at.position)
+        except ModelError as error:
+            raise ModelError(f"{label}: body {body!r}: {error}") from None

@@ -17,6 +17,7 @@ from ..types import FloatArray
 
 Axis: TypeAlias = str | Sequence[float]
 Vector3: TypeAlias = tuple[Number, Number, Number]
+EXPECTED = "rotation: expected a sharnir.Rotation, a quaternion (w, x, y, z) or 3×3 numbers"
 
 
 def is_float(x: object) -> bool:
@@ -84,9 +85,7 @@ class Rotation:
         """Nine numbers row by row, or a 3×3 array."""
         flat = _flatten(entries)
         if len(flat) != 9:
-            raise ModelError(
-                f"rotation: expected a sharnir.Rotation, a quaternion (w, x, y, z) or 3×3 numbers, got {len(flat)} numbers"
-            )
+            raise ModelError(f"{EXPECTED}, got {len(flat)} numbers")
         self.entries = flat
         if all(is_float(x) for x in flat):
             _check_orthonormal(flat)
@@ -255,9 +254,7 @@ def _flatten(x: Iterable[Any]) -> tuple[Number, ...]:
         for row in x:
             flat.extend(row) if hasattr(row, "__len__") or hasattr(row, "__iter__") else flat.append(row)
     except TypeError:
-        raise ModelError(
-            f"rotation: expected a sharnir.Rotation, a quaternion (w, x, y, z) or 3×3 numbers, got {brief(x)}"
-        ) from None
+        raise ModelError(f"{EXPECTED}, got {brief(x)}") from None
     return numbers(flat, "rotation")
 
 

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..errors import ModelError, SharnirError, brief, no_such
-from ..trace import has_parameters
 from .body import GROUND
 from .pose import Pose
 
 if TYPE_CHECKING:
-    from .flexible import Flexible
     from .placed_joint import PlacedJoint
 
 
@@ -96,19 +94,6 @@ def check_joints(names: Sequence[str], joints: Sequence[PlacedJoint], places: Ma
     for name in names:
         if not is_name_in(places, name) and not is_part(name, places, lambda owner: joints[places[owner]].type.speeds):
             raise ModelError(f"{label}: {no_such('joint', name, sorted(places))}")
-
-
-def check_place(flexible: Flexible, body: str, at: Pose, label: str) -> None:
-    """Refuse a place of a flexible body where nothing can be attached."""
-    if has_parameters((*at.position, *at.rotation.entries)):
-        raise ModelError(
-            f"{label}: its place on the flexible body {body!r} cannot depend on a parameter; give numbers, and build a model for "
-            "each place"
-        )
-    try:
-        flexible.check_place(at.position)
-    except ModelError as error:
-        raise ModelError(f"{label}: body {body!r}: {error}") from None
 
 
 def name_taken(kind: str, name: str) -> ModelError:

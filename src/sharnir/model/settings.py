@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .element import Element, element, element_field
+from .element import Element, element, element_field, number, positive
 from .events import Event
 from .impacts import Impact
 from .values import ByName, Choice, Elements, Flag, Names, Scalar, ScalarOrVector, State, Text, Times, Whole
@@ -30,7 +30,7 @@ class SimulationSettings(Element):
     fixed: tuple[str, ...] | None = element_field(
         Names(), default=None, meaning="joints, or coordinates (float.x), that keep q0 while the others close the loops"
     )
-    t0: float | None = element_field(Scalar(), default=None, unit="s", meaning="initial time")
+    t0: float | None = number(default=None, unit="s", meaning="initial time")
     tau: Values | None = element_field(
         State(), default=None, meaning="constant joint forces by joint, the others zero; or all of them"
     )
@@ -39,16 +39,14 @@ class SimulationSettings(Element):
         Choice(("auto", "llvm", "loops", "python", "numba")), default=None, meaning="how the equations are evaluated"
     )
     integrator: str | None = element_field(Text(), default=None, meaning="a name of sharnir.integrators()")
-    rtol: float | None = element_field(Scalar(), default=None, meaning="relative tolerance")
+    rtol: float | None = number(default=None, meaning="relative tolerance")
     atol: float | tuple[float, ...] | None = element_field(
         ScalarOrVector(Scalar(endless=True)), default=None, meaning="absolute tolerance"
     )
-    step: float | None = element_field(Scalar(), default=None, unit="s", meaning="step of integrators with a fixed step")
+    step: float | None = number(default=None, unit="s", meaning="step of integrators with a fixed step")
     max_step: float | None = element_field(Scalar(endless=True), default=None, unit="s", meaning="largest step")
     max_steps: int | None = element_field(Whole(1), default=None, meaning="steps after which the run ends")
-    max_seconds: float | None = element_field(
-        Scalar(above=0.0), default=None, unit="s", meaning="seconds of computing after which the run ends"
-    )
+    max_seconds: float | None = positive(default=None, unit="s", meaning="seconds of computing after which the run ends")
     output: float | str | tuple[float, ...] | None = element_field(
         Times(STEPS),
         default=None,

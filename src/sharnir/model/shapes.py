@@ -1,20 +1,21 @@
-"""Solid shapes of uniform density, as a way to give mass properties (and something to draw)."""
+"""Solid shapes of uniform density, as a way to give mass properties (and something to draw); what bodies touch beside them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import ModelError
 from ..kernels.algebra import dot, sub
-from ..trace import Number, at_values, has_parameters, is_zero
+from ..trace import Expression, Graph, Number, at_values, call_traced, check_numbers, has_parameters, is_zero, tangent
 from ..trace.functions import sqrt
-from .element import Element, element, element_field
+from .element import Element, element, element_field, not_negative, positive
 from .pose import Pose, Rotation
-from .values import HERE, PoseValue, Scalar, Vector, checked
+from .values import HERE, Function, Places, PoseValue, Scalar, Vector, checked
 
 
 class Shape(Element):
@@ -81,10 +82,10 @@ class Box(Shape):
 class Cylinder(Shape):
     """A round bar along its z, solid or with a bore."""
 
-    radius: float = element_field(Scalar(above=0.0), unit="m", meaning="outer radius")
-    length: float = element_field(Scalar(above=0.0), unit="m", meaning="length along z")
+    radius: float = positive(unit="m", meaning="outer radius")
+    length: float = positive(unit="m", meaning="length along z")
     at: Pose = element_field(PoseValue(), default=HERE, meaning="pose of its centre in the body")
-    hole: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m", meaning="radius of a bore")
+    hole: float = not_negative(default=0.0, unit="m", meaning="radius of a bore")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -106,7 +107,7 @@ class Cylinder(Shape):
 class Sphere(Shape):
     """A solid ball."""
 
-    radius: float = element_field(Scalar(above=0.0), unit="m", meaning="radius")
+    radius: float = positive(unit="m", meaning="radius")
     at: Pose = element_field(PoseValue(), default=HERE, meaning="pose of its centre in the body")
 
     def volume(self) -> Number:
@@ -120,8 +121,8 @@ class Sphere(Shape):
 class Capsule(Shape):
     """A round bar along its z with half balls at its ends."""
 
-    radius: float = element_field(Scalar(above=0.0), unit="m", meaning="radius")
-    length: float = element_field(Scalar(above=0.0), unit="m", meaning="length along z without the ends")
+    radius: float = positive(unit="m", meaning="radius")
+    length: float = positive(unit="m", meaning="length along z without the ends")
     at: Pose = element_field(PoseValue(), default=HERE, meaning="pose of its centre in the body")
 
     def volume(self) -> Number:
@@ -139,8 +140,8 @@ class Capsule(Shape):
 class Torus(Shape):
     """A ring about its z: a tyre."""
 
-    radius: float = element_field(Scalar(above=0.0), unit="m", meaning="radius of the circle in the middle of the tube")
-    tube: float = element_field(Scalar(above=0.0), unit="m", meaning="radius of the tube")
+    radius: float = positive(unit="m", meaning="radius of the circle in the middle of the tube")
+    tube: float = positive(unit="m", meaning="radius of the tube")
     at: Pose = element_field(PoseValue(), default=HERE, meaning="pose of its centre in the body")
 
     def __post_init__(self) -> None:
@@ -162,7 +163,7 @@ class Rod(Shape):
 
     start: Sequence[float] = element_field(Vector(3), unit="m", meaning="one end, in the body's axes")
     end: Sequence[float] = element_field(Vector(3), unit="m", meaning="the other end")
-    radius: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m", meaning="radius; 0 for a thin rod")
+    radius: float = not_negative(default=0.0, unit="m", meaning="radius; 0 for a thin rod")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -199,3 +200,45 @@ class Rod(Shape):
         x, square = np.array(sub(self.end, self.start)), self._square()
         found: np.ndarray = np.diag(np.array([across] * 3)) + np.outer(x, x) / square * (along - across)
         return found
+
+
+# --- surfaces without mass that bodies touch, or touch with: planes, grounds by height functions, points
+@element("plane")
+class Plane(Element):
+    """A half space: everything below z = 0 of its pose."""
+
+    at: Pose = element_field(PoseValue(), default=HERE, meaning="pose of the plane in its body; its z points out of the ground")
+
+
+@element("height-function")
+class HeightFunction(Element):
+    """A ground of varying height: everything below z = height(x, y) in the axes of its pose.
+
+    The function is traced: it is made of the functions of sharnir, and should have continuous second derivatives.
+    """
+
+    height: Callable[[Any, Any], Any] = element_field(Function(("x", "y")), unit="m", meaning="height as a function of x and y")
+    at: Pose = element_field(PoseValue(), default=HERE, meaning="pose in its body of the axes in which x, y and the height are")
+
+    @cached_property
+    def derivatives(self) -> Expression:
+        """The expression of `height_derivatives`, traced once."""
+        return height_derivatives(self.height, "a height function")
+
+
+@element("points")
+class Points(Element):
+    """Points of a body that touch: corners, or the vertices of a mesh (`sharnir.mesh_points` reads them from a file)."""
+
+    points: Sequence[Sequence[float]] = element_field(Places(), unit="m", meaning="the points")
+    at: Pose = element_field(PoseValue(), default=HERE, meaning="pose in the body of the axes in which the points are")
+
+
+def height_derivatives(height: Callable[[Any, Any], Any], label: str) -> Expression:
+    """(x, y) -> height, its slopes along x and y, its second derivatives xx, xy, yy."""
+    graph = Graph()
+    x, y = graph.inputs(2)
+    z = check_numbers((call_traced(height, (x, y), label),), graph, label)
+    along_x, along_y = tangent(z, {x: 1.0}), tangent(z, {y: 1.0})
+    second = (*tangent(along_x, {x: 1.0}), *tangent(along_x, {y: 1.0}), *tangent(along_y, {y: 1.0}))
+    return Expression(graph, (x, y), (*z, *along_x, *along_y, *second))

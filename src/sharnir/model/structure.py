@@ -12,19 +12,27 @@ import numpy as np
 from ..errors import choices
 from ..kernels.joint_stage import GIVEN, Joints
 from ..kernels.tree import Tree
-from ..trace import Expression, Number, ParameterGraph
+from ..trace import Expression, Number
 from ..types import FloatArray, IntArray, integers, starts
 from .coordinates import neutral
 from .deformation import Deformation, inertia_values, is_held, place_motion, values_before_inertia
 from .elimination import Block, shared_unknowns, sizes_of
-from .forces.force_states import declared_states
+from .forces.force_element import declared_states
 from .forces.table import ForceTable
-from .joint_rows import JointRows, distinct, joint_rows
 from .joints.elastic import Elastic
 from .joints.joint_type import ElementaryMotion, fixed
-from .mass_properties import mass_properties
-from .parametric import ParametricData, array_of, constant_entries, floats, separated
 from .pose import Pose, Rotation
+from .tree_rows import (
+    JointRows,
+    ParametricData,
+    array_of,
+    constant_entries,
+    distinct,
+    floats,
+    joint_rows,
+    mass_properties,
+    separated,
+)
 
 if TYPE_CHECKING:
     from .model import Model
@@ -56,8 +64,11 @@ class Structure:
         self._n_given = 0
         self.types, self.type_of = distinct([j.type for j in self.placed])
         """The different joint types, and which of them joint i is of."""
-        self.leader = self._leaders()
+        self.leader = np.arange(self.nb + 1)
         """The row of the joint whose coordinate moves joint i, itself where it follows none."""
+        for i, joint in enumerate(self.placed, start=1):
+            if joint.follows is not None:
+                self.leader[i] = self.joint_number[joint.follows.leader] + 1
         self.base = model._base
         """The motion of the base, the first of `given`; None where it rests."""
         self.reversed = tree.reversed
@@ -83,7 +94,11 @@ class Structure:
         self.coupled = self.na > self.nv or bool(self.deformations)
         """Whether axes share speeds; the deformation of a flexible body and what hangs on it do."""
         self.tree = self._tree(gravity)
-        self._separate_parameters(model.parts.parameter_graph)
+        self.tree, of_tree = separated(0, self.tree, self.parameters)
+        self.joints, of_joints = separated(1, self.joints, self.parameters)
+        entries = [*of_tree, *of_joints]
+        self.parametric = ParametricData(entries, model.parts.parameter_graph) if entries else None
+        """Entries of both that depend on parameters."""
         forces = model.forces | model.parts.states
         values, self.units_of_states, self.states_of = declared_states(self, forces)
         self.first_state = len(self.parameters)
@@ -186,13 +201,6 @@ class Structure:
                 out.append(m)
         return out
 
-    def _leaders(self) -> IntArray:
-        out = np.arange(self.nb + 1)
-        for i, joint in enumerate(self.placed, start=1):
-            if joint.follows is not None:
-                out[i] = self.joint_number[joint.follows.leader] + 1
-        return out
-
     def _with_deformations(self, motions: list[list[ElementaryMotion]], ends: Sequence[list[Pose]]) -> dict[int, Deformation]:
         """Motions of the joints of deformations, and of joints that hang on a deformed place: it moves in place of the one where
         they hang. Changes both lists."""
@@ -272,27 +280,18 @@ class Structure:
         tree, joints = self.parametric.filled((self.tree, self.joints), self.named_parameters(parameters))
         return tree, joints
 
-    def _separate_parameters(self, graph: ParameterGraph) -> None:
-        """Arrays as floats, and `parametric`: their entries that depend on parameters, None where there are none."""
-        self.tree, of_tree = separated(0, self.tree, self.parameters)
-        self.joints, of_joints = separated(1, self.joints, self.parameters)
-        entries = [*of_tree, *of_joints]
-        self.parametric = ParametricData(entries, graph) if entries else None
-
     def _tree(self, gravity: np.ndarray) -> Tree:
         owner = np.repeat(np.arange(self.nb + 1), np.diff(self.first))
         above = axes_above(self.carrier, self.first, owner)
         speed, rotor = self._speeds_and_rotors(owner)
-        m = mass_properties(self.bodies, self.parameters)
+        *masses, self.solid = mass_properties(self.bodies, self.parameters)
+        """For every body, whether its mass matrix can be inverted; a deformation is part of that of its body."""
         rows = integers([d.row for d in self.deformations.values()])
         self.shared = shared_unknowns(self.carrier, self.first, speed, (), rows)
-        self.solid: np.ndarray = m.solid[1:]
-        """For every body, whether its mass matrix can be inverted; a deformation is part of that of its body."""
         self.solid[rows - 1] = True
         return Tree(
             self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, speed, _nonzero(rotor),
-            rotor, m.mass, m.moment, m.inertia, m.alike, m.mobility, gravity,
-            *self._elastic_arrays(rows), *self.shared,
+            rotor, *masses, gravity, *self._elastic_arrays(rows), *self.shared,
         )  # fmt: skip
 
     def _speeds_and_rotors(self, owner: IntArray) -> tuple[IntArray, FloatArray]:

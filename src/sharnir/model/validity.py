@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..errors import FlexibilityWarning
 from ..types import FloatArray
-from .deformed_places import material
+from .deformation import material
 
 if TYPE_CHECKING:
     from .model import Model
@@ -52,35 +53,26 @@ def beyond_validity(model: Model, q: FloatArray, t: FloatArray) -> list[Beyond]:
         times = np.broadcast_to(t, e.shape[:-1]).ravel()[good]
         if good.any():
             with np.errstate(over="ignore"):  # of a run that diverged
-                worst = max(_extremes(s, i, rows[good]), key=lambda x: x.excess)
-            if worst.excess > 1.0:
-                found.append(Beyond(s.bodies[i - 1].name, worst.what, f"at t = {times[worst.row]:.6g} s", worst.excess))
+                excess, what, row = max(_extremes(s, i, rows[good]), key=itemgetter(0))
+            if excess > 1.0:
+                found.append(Beyond(s.bodies[i - 1].name, what, f"at t = {times[row]:.6g} s", excess))
     return found
 
 
 def warn_of_deformation(found: list[Beyond]) -> None:
     """Warn of bodies deformed beyond their shapes in a complete run, or in a position that was found."""
     if found:
-        warnings.warn(f"{_listed(found)}; {WHY}: results are rough there. {REMEDY}", FlexibilityWarning, stacklevel=3)
+        bodies = ", ".join(map(str, found))
+        warnings.warn(f"{bodies}; {WHY}: results are rough there. {REMEDY}", FlexibilityWarning, stacklevel=3)
 
 
 def likely_cause(found: list[Beyond]) -> str:
     """Sentences for the message of a failed run: bodies deformed beyond their shapes. Empty if there are none."""
-    return f". The likely cause: {_listed(found)}; {WHY}. {REMEDY}" if found else ""
+    return f". The likely cause: {', '.join(map(str, found))}; {WHY}. {REMEDY}" if found else ""
 
 
-def _listed(found: list[Beyond]) -> str:
-    return ", ".join(map(str, found))
-
-
-class _Extreme(NamedTuple):
-    excess: float
-    what: str
-    row: int
-
-
-def _extremes(s: Structure, i: int, e: FloatArray) -> Iterator[_Extreme]:
-    """Largest deformations over all states, at places all over a body."""
+def _extremes(s: Structure, i: int, e: FloatArray) -> Iterator[tuple[float, str, int]]:
+    """Largest deformations over all states, at places all over a body: excess, words, state."""
     from .flexible import FlexibleBeam  # imported here: most models are rigid
 
     body: Any = s.bodies[i - 1].flexible
@@ -93,8 +85,8 @@ def _extremes(s: Structure, i: int, e: FloatArray) -> Iterator[_Extreme]:
     for k in range(len(points)):
         turn, shift = (np.linalg.norm(e @ columns.T, axis=1) for columns in (m.psi[k], moved[k] / size))
         row, other = int(np.argmax(turn)), int(np.argmax(shift))
-        yield _Extreme(turn[row] / LARGEST_TURN, f"was turned by {turn[row]:.2g} rad by its deformation", row)
-        yield _Extreme(shift[other] / limit, "was " + words.format(shift[other]), other)
+        yield turn[row] / LARGEST_TURN, f"was turned by {turn[row]:.2g} rad by its deformation", row
+        yield shift[other] / limit, "was " + words.format(shift[other]), other
 
 
 def _sampled(body: Any) -> tuple[FloatArray, float]:

@@ -20,7 +20,7 @@ from ..errors import MethodError, SingularError, StateError
 from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.model import Model
-from ..model.parameter_checks import check_values
+from ..model.parameters import check_values
 from ..model.states import check_array, check_finite, check_state, check_wrenches
 from ..programs import needs_inertia, program_for
 from ..types import Parameters, State, Wrenches, real_array

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..model.deformed_places import Material, material
+from ..model.deformation import Material, material
 from ..model.model import Model
 from ..model.pose import Pose
 from ..types import FloatArray

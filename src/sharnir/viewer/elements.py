@@ -10,8 +10,7 @@ import numpy as np
 from ..model.constraints import Distance, PointOnCurve, PointOnSurface, Rolling
 from ..model.forces import Actuator, Bushing, Contact, HydraulicCylinder, SpringDamper, Tendon
 from ..model.pose import Pose, Rotation, unit_axis
-from ..model.shapes import Shape
-from ..model.surfaces import HeightFunction, Plane, Points
+from ..model.shapes import HeightFunction, Plane, Points, Shape
 from ..trace import at_values
 from ..types import FloatArray
 from .bodies import DARK, PALE, shape_part

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ...model.constraints.constraint_element import Constraint
-from ...model.forces.kinds import Kind, signature, symbols_for
+from ...model.forces.groups import Kind, signature, symbols_for
 from ...model.forces.layout import Layout
 from ...model.forces.shape import Shape
 from ...model.motion import Motion

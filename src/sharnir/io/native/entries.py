@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import ModelError, known
 from ...kernels.algebra import ZERO3
-from ...model import constraints, forces, joints, shapes, surfaces
+from ...model import constraints, forces, joints, shapes
 from ...model import values as kinds
 from ...model.constraints.constraint_element import UserConstraint
 from ...model.element import Element, element, element_field
@@ -24,7 +24,7 @@ from .flexible_entries import FLEXIBLE, ModalArchive
 
 VERSION = 1
 SHAPES = (shapes.Box, shapes.Cylinder, shapes.Sphere, shapes.Rod, shapes.Capsule, shapes.Torus)
-SURFACES = (surfaces.Plane, surfaces.HeightFunction, surfaces.Points)
+SURFACES = (shapes.Plane, shapes.HeightFunction, shapes.Points)
 JOINTS = (
     joints.Weld, joints.Revolute, joints.Prismatic, joints.Screw, joints.Cylindrical, joints.Universal, joints.Ball,
     joints.Planar, joints.Translation, joints.Free, joints.CustomJoint, joints.ConstraintJoint, joints.Compound,

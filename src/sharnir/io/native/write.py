@@ -12,8 +12,7 @@ from ...model.constraints import Constraint
 from ...model.constraints.constraint_element import ConstraintElement
 from ...model.element import described
 from ...model.forces import Force
-from ...model.forces.force_element import ForceElement, UserForce
-from ...model.forces.force_states import AddedState
+from ...model.forces.force_element import AddedState, ForceElement, UserForce
 from ...model.formulas import SignalFormula
 from ...model.model import Model, PlacedJoint
 from ...model.states import check_model

@@ -11,12 +11,12 @@ from ...kernels.algebra import IDENTITY
 from ...trace import Number, has_parameters
 from ..forces.force_element import Numbers
 from ..joints.closing_rows import Row, turn_sense, welded
+from ..motion import Motion
 from ..pose import Pose, unchecked_rotation
 from .constraint_element import Constraint
 
 if TYPE_CHECKING:
-    from ..model import PlacedJoint
-    from ..motion import Motion
+    from ..placed_joint import PlacedJoint
 
 
 class ClosingJoint(Constraint):

@@ -10,10 +10,8 @@ from ..element import Referring, element, element_field
 from ..forces.force_element import Numbers, name_of
 from ..formulas import SignalFormula
 from ..joints.closing_rows import Row
+from ..motion import Motion
 from ..values import Label, NamedFormula
-
-if TYPE_CHECKING:
-    from ..motion import Motion
 
 
 class Constraint:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from ...errors import ModelError
 from ...kernels.algebra import ZERO3, dot, sub
-from ..element import element, element_field
+from ..element import element, element_field, positive
 from ..joints.closing_rows import Row
+from ..motion import Motion
 from ..pose import Pose
-from ..values import Label, Name, Scalar, Vector
+from ..values import Label, Name, Vector
 from .constraint_element import ConstraintElement
-
-if TYPE_CHECKING:
-    from ..motion import Motion
 
 
 @element("distance")
@@ -27,7 +24,7 @@ class Distance(ConstraintElement):
     b: str = element_field(Name("body"), meaning="body (or ground) at the other end")
     at_a: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point on a, in its axes")
     at_b: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point on b, in its axes")
-    length: float = element_field(Scalar(above=0.0), default=1.0, unit="m", meaning="distance of the points")
+    length: float = positive(default=1.0, unit="m", meaning="distance of the points")
     name: str | None = element_field(Label(), default=None, key="")
     symbolic = ("at_a", "at_b", "length")
     internal = True

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ...errors import ModelError
 from ...trace import Number
-from ..element import element, element_field
+from ..element import element, element_field, number
 from ..forces.force_element import Numbers
 from ..joints.closing_rows import Row
+from ..motion import Motion
 from ..values import ByName, Label, Scalar
 from .constraint_element import Constraint, ConstraintElement
-
-if TYPE_CHECKING:
-    from ..motion import Motion
 
 
 @element("gear")
@@ -23,7 +20,7 @@ class Gear(ConstraintElement):
     teeth is an output. (Where a follower needs no coordinate of its own, `Model.couple` is faster.)"""
 
     ratios: Mapping[str, float] = element_field(ByName(Scalar()), meaning="the ratio of each joint, by its name")
-    offset: float = element_field(Scalar(), default=0.0, unit="rad, m", meaning="the sum of ratio times coordinate")
+    offset: float = number(default=0.0, unit="rad, m", meaning="the sum of ratio times coordinate")
     name: str | None = element_field(Label(), default=None, key="")
     internal = True
 

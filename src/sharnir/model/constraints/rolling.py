@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ...kernels.algebra import ZERO3, add, cross, dot, scale, sub
 from ...trace.functions import sqrt
-from ..element import element, element_field
+from ..element import element, element_field, positive
 from ..joints.closing_rows import Row
+from ..motion import Motion
 from ..pose import Axis, Pose, unit_axis
-from ..values import AxisValue, Label, Name, Scalar, Vector
+from ..values import AxisValue, Label, Name, Vector
 from .constraint_element import ConstraintElement
-
-if TYPE_CHECKING:
-    from ..motion import Motion
 
 
 @element("rolling")
@@ -25,7 +22,7 @@ class Rolling(ConstraintElement):
     """
 
     body: str = element_field(Name("body"), meaning="the body the disc is part of")
-    radius: float = element_field(Scalar(above=0.0), unit="m", meaning="radius of the disc")
+    radius: float = positive(unit="m", meaning="radius of the disc")
     axis: Axis = element_field(AxisValue(), default="z", meaning="axis of the disc, in the body's axes")
     centre: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="centre of the disc, in the body's axes")
     normal: Axis = element_field(AxisValue(), default="z", meaning="normal of the plane, in the world")

@@ -10,12 +10,10 @@ from ...trace import Number
 from ..body import GROUND
 from ..element import element, element_field
 from ..joints.closing_rows import Row
+from ..motion import Motion
 from ..pose import Pose
 from ..values import Function, Label, Name, Vector
 from .constraint_element import ConstraintElement
-
-if TYPE_CHECKING:
-    from ..motion import Motion
 
 Surface = Callable[[Any, Any, Any, Any], Any]
 SURFACE = Function(("x", "y", "z", "t"))

@@ -2,22 +2,20 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .archive import load_modal as load_modal
-from .beam import FlexibleBeam as FlexibleBeam
-from .flexible_body import Flexible as Flexible
-from .flexible_body import Shapes as Shapes
-from .integrals import Integrals as Integrals
-from .integrals import Points as Points
-from .modal import ModalBody as ModalBody
-from .sections import Circle as Circle
-from .sections import ISection as ISection
-from .sections import OwnSection as OwnSection
-from .sections import Rectangle as Rectangle
-from .sections import Section as Section
-from .sections import Tube as Tube
+from .archive import load_modal
+from .beam import FlexibleBeam
+from .flexible_body import Flexible, Shapes
+from .integrals import Integrals, Points
+from .modal import ModalBody
+from .sections import Circle, ISection, OwnSection, Rectangle, Section, Tube
 
 if TYPE_CHECKING:
-    from .reduction import reduce as reduce
+    from .reduction import reduce
+
+__all__ = [
+    "Circle", "Flexible", "FlexibleBeam", "ISection", "Integrals", "ModalBody", "OwnSection", "Points", "Rectangle", "Section",
+    "Shapes", "Tube", "load_modal", "reduce",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

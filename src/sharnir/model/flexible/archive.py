@@ -76,21 +76,11 @@ def _body(found: dict[str, Any]) -> ModalBody:
     for name, shape in sizes.items():
         if found[name].shape != shape:
             raise FormatError(f"{name} has the shape {found[name].shape}, expected {shape}")
-    integrals = modal_integrals(
-        [found[name] for name in ("mass", "centre", "inertia")], *(found[name] for name in ("linear", "first", "product"))
-    )
-    return ModalBody(
-        mass=float(found["mass"]),
-        centre=found["centre"],
-        inertia=found["inertia"],
-        nodes=dict(zip(names, found["nodes"], strict=True)),
-        modes=dict(zip(names, found["modes"], strict=True)),
-        K=found["K"],
-        modal_mass=found["modal_mass"],
-        integrals=integrals,
-        damping=found["damping"],
-        rayleigh=found["rayleigh"],
-    )
+    rigid = [found[name] for name in ("mass", "centre", "inertia")]
+    integrals = modal_integrals(rigid, found["linear"], found["first"], found["product"])
+    by_node = {name: dict(zip(names, found[name], strict=True)) for name in ("nodes", "modes")}
+    others = {name: found[name] for name in ("centre", "inertia", "K", "modal_mass", "damping", "rayleigh")}
+    return ModalBody(mass=float(found["mass"]), integrals=integrals, **by_node, **others)
 
 
 def archive_path(path: FilePath) -> Path:

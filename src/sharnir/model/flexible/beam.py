@@ -13,8 +13,7 @@ from ...errors import ModelError, brief
 from ...types import FloatArray
 from ..element import element, element_field
 from ..values import Choice, Fault, Flag, Kind, OneOf, ScalarOrVector, Vector, Whole, expected
-from . import series
-from .beam_modes import ENDS, Family
+from .beam_modes import ENDS, Family, derivative, overlap
 from .beam_shapes import BeamShapes, Lines, check_station, integrate
 from .flexible_body import NOT_NEGATIVE, POSITIVE, Flexible, damping_matrix
 from .integrals import without_noise
@@ -147,7 +146,7 @@ class FlexibleBeam(Flexible):
         found, k = np.zeros((len(self.coordinates),) * 2), 0
         for family, _, strains in self._modes:
             here = slice(k, k := k + len(strains))
-            found[here, here] = family.stiffness * series.overlap(strains, strains, self.length)
+            found[here, here] = family.stiffness * overlap(strains, strains, self.length)
         return without_noise(found)
 
     @property
@@ -189,7 +188,7 @@ class FlexibleBeam(Flexible):
             name, sign = names[FAMILIES.index(family.name)], -1.0 if family.name == "bend_z" else 1.0
             found[name] = sign * e[..., here] @ _values(load, xi)
             if family.bending:  # −dMz/dx = −E Iz v‴ and dMy/dx = −E Iy w‴
-                found[f"shear_{family.name[-1]}"] = -e[..., here] @ _values(series.derivative(load, self.length), xi)
+                found[f"shear_{family.name[-1]}"] = -e[..., here] @ _values(derivative(load, self.length), xi)
         return found
 
 

@@ -11,8 +11,7 @@ from numpy.polynomial import legendre
 from ...errors import ModelError
 from ...trace import Number, Symbol
 from ...types import FloatArray
-from . import series
-from .beam_modes import Family
+from .beam_modes import Family, integral, polynomials, products, series_value
 from .flexible_body import Rows, Shapes
 from .integrals import Integrals, read_only
 from .sections import Section
@@ -49,9 +48,9 @@ class Lines:
             if family.bending:
                 slope[here, : s.shape[1]] = s
                 if shortening is not None:
-                    shortening[here, here] = series.integral(series.products(slope[here]), length)
+                    shortening[here, here] = integral(products(slope[here]), length)
         if shortening is not None:
-            at = np.array(series.polynomials(2 * n, 2 * root / length - 1))
+            at = np.array(polynomials(2 * n, 2 * root / length - 1))
             shortening[..., 0] -= shortening @ at
             shortening[np.abs(shortening) < 1e-15 * np.abs(shortening).max(axis=-1, keepdims=True)] = 0.0
         return cls(length, kinds, moved, slope, shortening)
@@ -62,11 +61,11 @@ class Lines:
         x, y, z = point
         m = len(self.kinds)
         most = max(self.moved.shape[1], 0 if self.shortening is None else self.shortening.shape[2])
-        P = series.polynomials(most, x * (2 / self.length) - 1.0)
+        P = polynomials(most, x * (2 / self.length) - 1.0)
         phi: Rows = [[0.0] * m for _ in range(3)]
         psi: Rows = [[0.0] * m for _ in range(3)]
         for k, kind in enumerate(self.kinds):
-            w, s = series.value(self.moved[k], P), series.value(self.slope[k], P)
+            w, s = series_value(self.moved[k], P), series_value(self.slope[k], P)
             if kind == "bend_y":
                 phi[0][k], phi[1][k], psi[2][k] = -(s * y), w, s
             elif kind == "bend_z":
@@ -82,7 +81,7 @@ class Lines:
         for k in range(m):
             for l in range(k + 1):
                 if self.kinds[k] == self.kinds[l] and self.kinds[k].startswith("bend"):
-                    gamma[0][k][l] = gamma[0][l][k] = -series.value(self.shortening[k, l], P)
+                    gamma[0][k][l] = gamma[0][l][k] = -series_value(self.shortening[k, l], P)
                 if off_axis and not (slender and "bend" in self.kinds[k] + self.kinds[l]):
                     turned = _turned_twice([psi[c][k] for c in range(3)], [psi[c][l] for c in range(3)], y, z)
                     for c in range(3):

@@ -18,7 +18,7 @@ from ...trace import Number, is_parametric
 from ...types import FloatArray
 from ..element import Element
 from ..values import Fault, Scalar
-from .integrals import Integrals
+from .integrals import Integrals, eigh
 
 
 # --- damping of elastic coordinates: ratios of critical damping, and Rayleigh's
@@ -38,9 +38,7 @@ def damping_matrix(
     if _diagonal(mass) and _diagonal(stiffness):
         found = np.diag(2 * ratios * np.sqrt(np.diag(mass) * np.diag(stiffness)))
     else:
-        import scipy.linalg  # here: files of rigid bodies do without it
-
-        squares, V = scipy.linalg.eigh(stiffness, mass)
+        squares, V = eigh(stiffness, mass)
         MV = mass @ V
         found = (MV * (2 * ratios * np.sqrt(squares))) @ MV.T
     return found + alpha * mass + beta * stiffness
@@ -90,9 +88,7 @@ class Shapes:
     @cached_property
     def frequencies(self) -> FloatArray:
         """Natural frequencies with the root held and no other load, rad/s, ascending."""
-        import scipy.linalg  # here: files of rigid bodies do without it
-
-        squares = scipy.linalg.eigh(self.stiffness, self.integrals.mass_matrix, eigvals_only=True)
+        squares = eigh(self.stiffness, self.integrals.mass_matrix, eigvals_only=True)
         return np.sqrt(np.maximum(squares, 0.0))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -111,6 +112,13 @@ def skew(v: FloatArray) -> FloatArray:
     """(…, 3, 3): skew(v) x = v × x."""
     x, y, z, o = v[..., 0], v[..., 1], v[..., 2], np.zeros(v.shape[:-1])
     return np.stack([np.stack([o, -z, y], -1), np.stack([z, o, -x], -1), np.stack([-y, x, o], -1)], -2)
+
+
+def eigh(a: FloatArray, b: FloatArray | None = None, **options: Any) -> Any:
+    """`scipy.linalg.eigh`, imported when it is first used: files of rigid bodies do without it."""
+    import scipy.linalg
+
+    return scipy.linalg.eigh(a, b, **options)
 
 
 def read_only(a: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ from ..body import Body
 from ..element import element, element_field
 from ..values import ByName, ScalarOrVector, Vector
 from .flexible_body import NOT_NEGATIVE, POSITIVE, FixedScalar, Flexible, Rows, Shapes, damping_matrix
-from .integrals import Integrals, skew
+from .integrals import Integrals, eigh, skew
 from .tables import IntegralsValue, Table, TableValue, second_moments
 
 
@@ -135,8 +135,6 @@ class ModalBody(Flexible):
             )
 
     def _check_matrices(self) -> None:
-        import scipy.linalg  # here: files of rigid bodies do without it
-
         for name, matrix in (("K", self._stiffness), ("modal_mass", self._mass_matrix)):
             if np.abs(matrix - matrix.T).max() > 1e-9 * np.abs(matrix).max():
                 raise ModelError(f"{self.label}: {name} is not symmetric")
@@ -146,7 +144,7 @@ class ModalBody(Flexible):
         if self.integrals is None:
             self._check_independent(self._lumped.mass_matrix, "displacements of the nodes that have mass")
         K = self._stiffness
-        lowest = scipy.linalg.eigh(K, self._mass_matrix, eigvals_only=True)
+        lowest = eigh(K, self._mass_matrix, eigvals_only=True)
         if lowest[0] <= 1e-12 * lowest[-1]:
             raise ModelError(
                 f"{self.label}: the stiffness is not positive definite: its lowest eigenvalue is {lowest[0]:.3g} (rad/s)²; "
@@ -154,14 +152,12 @@ class ModalBody(Flexible):
             )
 
     def _check_independent(self, M: FloatArray, what: str) -> None:
-        import scipy.linalg
-
         size = np.diag(M)
         if not size.any():
             raise ModelError(f"{self.label}: no mode moves any mass by the {what}; leave out modes of zeros")
         moving = np.flatnonzero(size > 1e-12 * size.max())  # twist of a line of nodes displaces none of them
         scale = np.sqrt(size[moving])
-        low, vectors = scipy.linalg.eigh(M[np.ix_(moving, moving)] / np.outer(scale, scale))
+        low, vectors = eigh(M[np.ix_(moving, moving)] / np.outer(scale, scale))
         if low[0] < 1e-12:
             share = np.abs(vectors[:, 0])
             guilty = ", ".join(map(str, 1 + moving[share > 1e-3 * share.max()]))

@@ -45,69 +45,52 @@ class Section(Element):
         raise NotImplementedError
 
 
+class ComputedSection(Section):
+    """A section whose constants follow from its edges."""
+
+    def constants(self) -> tuple[float, float, float, float]:
+        """Area, Iy, Iz, It."""
+        raise NotImplementedError
+
+    if not TYPE_CHECKING:
+        area, Iy, Iz, It = (property(lambda self, k=k: self.constants()[k]) for k in range(4))
+
+
 @element("rectangle")
-class Rectangle(Section):
+class Rectangle(ComputedSection):
     """A solid rectangle."""
 
     width: float = element_field(POSITIVE, unit="m", meaning="edge along y")
     height: float = element_field(POSITIVE, unit="m", meaning="edge along z")
 
-    @property
-    def area(self) -> float:
-        return self.width * self.height
-
-    @property
-    def Iy(self) -> float:
-        return self.width * self.height**3 / 12
-
-    @property
-    def Iz(self) -> float:
-        return self.height * self.width**3 / 12
-
-    @property
-    def It(self) -> float:
-        """a b³ (1/3 − 64/π⁵ · b/a · Σ tanh(n π a / 2b) / n⁵) over odd n. The sum of 1/n⁵ is known, what tanh lacks of 1 is not,
-        but it decays like exp(−n π)."""
+    def constants(self) -> tuple[float, float, float, float]:
+        """It: a b³ (1/3 − 64/π⁵ · b/a · Σ tanh(n π a / 2b) / n⁵) over odd n. The sum of 1/n⁵ is known, what tanh lacks of 1 is
+        not, but it decays like exp(−n π)."""
         b, a = sorted((self.width, self.height))
         lacking = sum(2 / (1 + math.exp(min(n * math.pi * a / b, 700.0))) / n**5 for n in range(1, 16, 2))
-        return a * b**3 * (1 / 3 - 64 / math.pi**5 * b / a * (31 / 32 * ZETA_5 - lacking))
+        It = a * b**3 * (1 / 3 - 64 / math.pi**5 * b / a * (31 / 32 * ZETA_5 - lacking))
+        return self.width * self.height, self.width * self.height**3 / 12, self.height * self.width**3 / 12, It
 
     def outline(self) -> Outline:
         return _rectangle(self.width, self.height)
 
 
-class RoundSection(Section):
-    """A section that is the same about every axis."""
-
-    @property
-    def Iz(self) -> float:
-        return self.Iy
-
-    @property
-    def It(self) -> float:
-        return 2 * self.Iy
-
-
 @element("circle")
-class Circle(RoundSection):
+class Circle(ComputedSection):
     """A solid circle."""
 
     radius: float = element_field(POSITIVE, unit="m", meaning="radius")
 
-    @property
-    def area(self) -> float:
-        return math.pi * self.radius**2
-
-    @property
-    def Iy(self) -> float:
-        return math.pi * self.radius**4 / 4
+    def constants(self) -> tuple[float, float, float, float]:
+        I = math.pi * self.radius**4 / 4
+        return math.pi * self.radius**2, I, I, 2 * I
 
     def outline(self) -> Outline:
         return _circle(self.radius)
 
 
 @element("tube")
-class Tube(RoundSection):
+class Tube(ComputedSection):
     """A circular tube."""
 
     outer: float = element_field(POSITIVE, unit="m", meaning="outer radius")
@@ -118,20 +101,16 @@ class Tube(RoundSection):
         if self.inner >= self.outer:
             raise ModelError(f"{self.label}: the inner radius ({self.inner}) must be smaller than the outer one ({self.outer})")
 
-    @property
-    def area(self) -> float:
-        return math.pi * (self.outer**2 - self.inner**2)
-
-    @property
-    def Iy(self) -> float:
-        return math.pi * (self.outer**4 - self.inner**4) / 4
+    def constants(self) -> tuple[float, float, float, float]:
+        I = math.pi * (self.outer**4 - self.inner**4) / 4
+        return math.pi * (self.outer**2 - self.inner**2), I, I, 2 * I
 
     def outline(self) -> Outline:
         return _circle(self.outer)
 
 
 @element("i-section")
-class ISection(Section):
+class ISection(ComputedSection):
     """An I of two equal flanges across y and a web along z. Its torsion constant is that of thin walls, Σ length·thickness³/3
     with the web measured between the middles of the flanges; warping of the section is left out."""
 
@@ -147,21 +126,11 @@ class ISection(Section):
         if 2 * self.flange >= self.height:
             raise ModelError(f"{self.label}: two flanges of {self.flange} fill the height {self.height}; make them thinner")
 
-    @property
-    def area(self) -> float:
-        return 2 * self.width * self.flange + self.web * (self.height - 2 * self.flange)
-
-    @property
-    def Iy(self) -> float:
-        return (self.width * self.height**3 - (self.width - self.web) * (self.height - 2 * self.flange) ** 3) / 12
-
-    @property
-    def Iz(self) -> float:
-        return (2 * self.flange * self.width**3 + (self.height - 2 * self.flange) * self.web**3) / 12
-
-    @property
-    def It(self) -> float:
-        return (2 * self.width * self.flange**3 + (self.height - self.flange) * self.web**3) / 3
+    def constants(self) -> tuple[float, float, float, float]:
+        b, h, t, flange = self.width, self.height, self.web, self.flange
+        inside = h - 2 * flange
+        Iy, Iz = (b * h**3 - (b - t) * inside**3) / 12, (2 * flange * b**3 + inside * t**3) / 12
+        return 2 * b * flange + t * inside, Iy, Iz, (2 * b * flange**3 + (h - flange) * t**3) / 3
 
     def outline(self) -> Outline:
         b, h, t, u = self.width / 2, self.height / 2, self.web / 2, self.height / 2 - self.flange

@@ -2,6 +2,7 @@
 
 from ..motion import Motion as Motion
 from .actuator import Actuator as Actuator
+from .actuator import Muscle as Muscle
 from .bristle_friction import BristleFriction as BristleFriction
 from .brush_tyre import BrushTyre as BrushTyre
 from .bushing import Bushing as Bushing
@@ -12,14 +13,13 @@ from .force_element import Force as Force
 from .force_element import UserForce as UserForce
 from .friction import JointFriction as JointFriction
 from .gravity import PointGravity as PointGravity
+from .hydraulic_cylinder import Accumulator as Accumulator
 from .hydraulic_cylinder import HydraulicCylinder as HydraulicCylinder
-from .hydraulics import Accumulator as Accumulator
-from .hydraulics import Valve as Valve
+from .hydraulic_cylinder import Valve as Valve
 from .joint_spring import JointSpring as JointSpring
 from .low_pass import low_pass as low_pass
 from .magic_formula import MagicFormulaTyre as MagicFormulaTyre
 from .motor import Motor as Motor
-from .muscle import Muscle as Muscle
 from .pid import PID as PID
 from .spring_damper import SpringDamper as SpringDamper
 from .stop import JointStop as JointStop

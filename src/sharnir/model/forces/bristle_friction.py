@@ -8,9 +8,8 @@ from math import pi
 from ...errors import ModelError
 from ...trace import Number, is_zero
 from ...trace.functions import exp, maximum, select, sin
-from ..element import element, element_field
+from ..element import element, not_negative, positive
 from ..motion import Motion
-from ..values import Scalar
 from .force_element import JointForce, Numbers, limited
 from .friction import sliding_and_dip, without_friction
 
@@ -27,26 +26,17 @@ class BristleFriction(JointForce):
     A load below C holds still for good. σ₀ = C/presliding, σ₁ = σ₀·settling, fading with the speed as the dip does.
     """
 
-    coulomb: float | None = element_field(
-        Scalar(above=0.0), default=None, unit="N m, N", meaning="C: force when sliding; the joint's own friction by default"
+    coulomb: float | None = positive(
+        default=None, unit="N m, N", meaning="C: force when sliding; the joint's own friction by default"
     )
-    static: float | None = element_field(
-        Scalar(above=0.0), default=None, unit="N m, N", meaning="S: force at breakaway, at least C; C by default: no dip"
+    static: float | None = positive(
+        default=None, unit="N m, N", meaning="S: force at breakaway, at least C; C by default: no dip"
     )
-    stribeck: float = element_field(
-        Scalar(above=0.0), default=0.01, unit="rad/s, m/s", meaning="v_s: speed at which the dip is over"
-    )
-    viscous: float = element_field(
-        Scalar(at_least=0.0), default=0.0, unit="N m s/rad, N s/m", meaning="force per speed in addition"
-    )
-    presliding: float = element_field(
-        Scalar(above=0.0), default=1e-4, unit="rad, m", meaning="how far bristles bend under the sliding force C"
-    )
-    settling: float = element_field(
-        Scalar(at_least=0.0),
-        default=0.01,
-        unit="s",
-        meaning="damping per stiffness of the bristles: about the time of coming to rest",
+    stribeck: float = positive(default=0.01, unit="rad/s, m/s", meaning="v_s: speed at which the dip is over")
+    viscous: float = not_negative(default=0.0, unit="N m s/rad, N s/m", meaning="force per speed in addition")
+    presliding: float = positive(default=1e-4, unit="rad, m", meaning="how far bristles bend under the sliding force C")
+    settling: float = not_negative(
+        default=0.01, unit="s", meaning="damping per stiffness of the bristles: about the time of coming to rest"
     )
 
     def states(self, on: Motion) -> Mapping[str, float]:

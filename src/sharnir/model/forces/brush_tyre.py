@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ...trace import Number
 from ...trace.functions import maximum, select, sqrt
-from ..element import element, element_field
-from ..values import Scalar
+from ..element import element, number, positive
 from .force_element import Numbers
-from .tyre import POSITIVE, Slip, Tyre
+from .tyre import Slip, Tyre
 
 TINY = 1e-9
 """Slip at which the direction of slip is no longer distinguished, so that the force has a slope at zero."""
@@ -22,14 +21,12 @@ class BrushTyre(Tyre):
 
     The contact length grows with the root of the load, so that slip stiffness and load are proportional."""
 
-    friction: float = element_field(POSITIVE, default=1.0, meaning="coefficient of friction μ")
-    tread_stiffness: float = element_field(
-        POSITIVE, default=3e6, unit="N/m²", meaning="c_p: of the bristles, per length of the contact"
-    )
-    half_length: float = element_field(POSITIVE, default=0.1, unit="m", meaning="a: half the length of the contact under `load`")
-    load: float = element_field(POSITIVE, default=4000.0, unit="N", meaning="load that belongs to `half_length`")
-    camber_stiffness: float = element_field(
-        Scalar(), default=0.0, unit="N/rad", meaning="lateral force per camber under `load`, as a shift of the lateral slip"
+    friction: float = positive(default=1.0, meaning="coefficient of friction μ")
+    tread_stiffness: float = positive(default=3e6, unit="N/m²", meaning="c_p: of the bristles, per length of the contact")
+    half_length: float = positive(default=0.1, unit="m", meaning="a: half the length of the contact under `load`")
+    load: float = positive(default=4000.0, unit="N", meaning="load that belongs to `half_length`")
+    camber_stiffness: float = number(
+        default=0.0, unit="N/rad", meaning="lateral force per camber under `load`, as a shift of the lateral slip"
     )
     theoretical = True
 

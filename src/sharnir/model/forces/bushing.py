@@ -70,9 +70,10 @@ class Bushing(ForceElement):
         at_a, at_b = (Pose(x[:3], Rotation(x[3:])) for x in (n["at_a"], n["at_b"]))
         A, B = on.pose(self.a, at_a), on.pose(self.b, at_b)
         axes = A.rotation.entries  # frame of a -> world
-        turn = (A.rotation.T @ B.rotation).entries
+        R = (A.rotation.T @ B.rotation).entries
+        quaternion = (1.0 + R[0] + R[4] + R[8], R[7] - R[5], R[2] - R[6], R[3] - R[1])  # of any length but zero below half a turn
         shift = mtv(axes, sub(B.position, A.position))
-        x = (*shift, *rotation_vector(_quaternion(turn)))
+        x = (*shift, *rotation_vector(quaternion))
         # rates as seen from a's frame, which itself turns
         (_, va), (_, vb) = on.point(self.a, at_a.position), on.point(self.b, at_b.position)
         wa, wb = mtv(axes, on.spin(self.a, at_a.position)), mtv(axes, on.spin(self.b, at_b.position))
@@ -102,8 +103,3 @@ def _times(K: Sequence[Number], x: Sequence[Number]) -> list[Number]:
 
 def _dot(x: Sequence[Number], y: Sequence[Number]) -> Number:
     return sum((a * b for a, b in zip(x, y, strict=True)), 0.0)
-
-
-def _quaternion(R: Sequence[Number]) -> tuple[Number, ...]:
-    """A quaternion of a rotation, of any length but zero while the turn is less than a half."""
-    return (1.0 + R[0] + R[4] + R[8], R[7] - R[5], R[2] - R[6], R[3] - R[1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +11,13 @@ from ...errors import ModelError
 from ...trace import Number, Symbol, at_values
 from ...trace.functions import minimum
 from ..body import GROUND
-from ..element import element, element_field
+from ..element import element, element_field, not_negative, positive
 from ..motion import Motion
 from ..pose import Pose
-from ..shapes import Box, Capsule, Cylinder, Sphere, Torus
-from ..surfaces import HeightFunction, Plane, Points
+from ..shapes import Box, Capsule, Cylinder, HeightFunction, Plane, Points, Sphere, Torus
 from ..values import Choice, Label, Name, OneOf, Scalar
-from .contact_distance import Surface, surface_of
-from .contact_laws import HUNT_CROSSLEY, KELVIN_VOIGT
-from .contact_points import Ball, Bar, Ring, Touch
+from .contact_distance import surface_of
+from .contact_points import HUNT_CROSSLEY, KELVIN_VOIGT, Ball, Bar, Ring, Touch
 from .force_element import ForceElement, Numbers
 
 if TYPE_CHECKING:
@@ -43,37 +41,29 @@ class Contact(ForceElement):
     shape: Any = element_field(OneOf(TOUCHING), meaning="with what it touches")
     against: Any = element_field(OneOf(TOUCHED), default=FLOOR, meaning="what it touches; the plane z = 0 by default")
     on: str = element_field(Name("body"), default=GROUND, meaning="the body (or ground) that has what is touched")
-    stiffness: float = element_field(Scalar(above=0.0), default=1e5, unit="N/mⁿ", meaning="k, of every point of contact")
-    damping: float = element_field(
-        Scalar(at_least=0.0),
+    stiffness: float = positive(default=1e5, unit="N/mⁿ", meaning="k, of every point of contact")
+    damping: float = not_negative(
         default=0.0,
         unit="s/m; N s/m",
         meaning="of Hunt and Crossley the share of the force per speed; of Kelvin and Voigt the force per speed",
     )
     exponent: float = element_field(Scalar(at_least=1.0), default=1.0, meaning="n: 1, or 1.5 for round bodies (Hertz)")
     model: str = element_field(Choice((HUNT_CROSSLEY, KELVIN_VOIGT)), default=HUNT_CROSSLEY, meaning="law of the normal force")
-    friction: float = element_field(Scalar(at_least=0.0), default=0.0, meaning="μ when sliding")
-    static_friction: float | None = element_field(
-        Scalar(at_least=0.0), default=None, meaning="μ at breakaway; that of sliding by default, which means no dip"
+    friction: float = not_negative(default=0.0, meaning="μ when sliding")
+    static_friction: float | None = not_negative(
+        default=None, meaning="μ at breakaway; that of sliding by default, which means no dip"
     )
-    stribeck: float = element_field(Scalar(above=0.0), default=0.1, unit="m/s", meaning="speed at which the dip is over")
-    slip: float = element_field(
-        Scalar(above=0.0), default=2e-3, unit="m/s", meaning="speed of sliding up to which friction grows from zero"
-    )
-    presliding: float | None = element_field(
-        Scalar(above=0.0),
+    stribeck: float = positive(default=0.1, unit="m/s", meaning="speed at which the dip is over")
+    slip: float = positive(default=2e-3, unit="m/s", meaning="speed of sliding up to which friction grows from zero")
+    presliding: float | None = positive(
         default=None,
         unit="m",
         meaning="friction that sticks, by states of its own: how far bristles bend under μ; by default it creeps below slip",
     )
-    settling: float = element_field(Scalar(at_least=0.0), default=0.01, unit="s", meaning="damping per stiffness of the bristles")
-    rolling: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m", meaning="moment against rolling per normal force")
-    spin: float = element_field(
-        Scalar(at_least=0.0), default=0.0, unit="m", meaning="moment against spin about the normal per normal force"
-    )
-    turn_slip: float = element_field(
-        Scalar(above=0.0), default=2e-2, unit="rad/s", meaning="angular speed up to which these moments grow from zero"
-    )
+    settling: float = not_negative(default=0.01, unit="s", meaning="damping per stiffness of the bristles")
+    rolling: float = not_negative(default=0.0, unit="m", meaning="moment against rolling per normal force")
+    spin: float = not_negative(default=0.0, unit="m", meaning="moment against spin about the normal per normal force")
+    turn_slip: float = positive(default=2e-2, unit="rad/s", meaning="angular speed up to which these moments grow from zero")
     name: str | None = element_field(Label(), default=None, key="")
 
     def __post_init__(self) -> None:
@@ -148,18 +138,12 @@ def balls_of(shape: Any) -> list[tuple[Sequence[Number], Number]]:
     raise TypeError(shape)
 
 
-def _balls(contact: Contact, shape: Any, surface: Surface, swapped: bool = False, first: int = 1) -> Iterator[Touch]:
-    for k, (centre, radius) in enumerate(balls_of(shape), first):
+def _balls(contact: Contact, swapped: bool = False) -> Iterator[Touch]:
+    """The balls of the shape on what it touches; `swapped`: the roles exchanged."""
+    shape, other = (contact.against, contact.shape) if swapped else (contact.shape, contact.against)
+    surface = surface_of(other)
+    for k, (centre, radius) in enumerate(balls_of(shape), 1):
         yield Ball(contact, surface, swapped, str(k), centre=centre, radius=radius)
-
-
-def _plain(contact: Contact) -> Iterator[Touch]:
-    yield from _balls(contact, contact.shape, surface_of(contact.against))
-
-
-def _on_box(contact: Contact) -> Iterator[Touch]:
-    """The corners or the sphere of `against` on the box: the roles exchanged."""
-    yield from _balls(contact, contact.against, surface_of(contact.shape), swapped=True)
 
 
 def _two_boxes(contact: Contact) -> Iterator[Touch]:
@@ -187,15 +171,11 @@ def _rings(contact: Contact) -> Iterator[Touch]:
 
 
 PAIRS: dict[tuple[type, type], Callable[[Contact], Iterator[Touch]]] = {
-    **{(shape, ground): _plain for shape in (Sphere, Capsule, Box, Points) for ground in (Plane, HeightFunction)},
+    **{(shape, ground): _balls for shape in (Sphere, Capsule, Box, Points) for ground in (Plane, HeightFunction)},
     **{(shape, ground): _rings for shape in (Cylinder, Torus) for ground in (Plane, HeightFunction)},
-    (Sphere, Sphere): _plain,
-    (Sphere, Box): _plain,
+    **dict.fromkeys([(Sphere, Sphere), (Sphere, Box), (Capsule, Box), (Points, Sphere), (Points, Box)], _balls),
     (Capsule, Sphere): _bar,
-    (Capsule, Box): _plain,
-    (Box, Sphere): _on_box,
+    (Box, Sphere): partial(_balls, swapped=True),
     (Box, Box): _two_boxes,
-    (Points, Sphere): _plain,
-    (Points, Box): _plain,
 }
 """The functions that divide a contact into its parts, by the classes that touch."""

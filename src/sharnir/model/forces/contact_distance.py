@@ -10,8 +10,7 @@ from ...trace import Number
 from ...trace.functions import maximum, minimum, select, sqrt
 from ..motion import Motion, Vector
 from ..pose import Pose
-from ..shapes import Box, Sphere
-from ..surfaces import HeightFunction, Plane
+from ..shapes import Box, HeightFunction, Plane, Sphere
 from .force_element import Numbers
 
 NEWTON = 4

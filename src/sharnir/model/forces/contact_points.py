@@ -8,17 +8,101 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from ...kernels.algebra import add, cross, dot, mtv, mv, neg, scale, sub
-from ...trace import Number
-from ...trace.functions import maximum, minimum, select, sqrt
-from ..motion import Motion, Vector
+from ...trace import Number, is_zero
+from ...trace.functions import exp, maximum, minimum, power, select, sqrt
+from ..motion import ORIGIN, Motion, Vector
 from ..shapes import Box, Sphere
+from .bristle_friction import ELASTIC, slipping
 from .contact_distance import Surface
-from .contact_laws import KELVIN_VOIGT, Patch, bristle_friction, normal_force, sliding_friction, turning_friction
 from .force_element import Force, Numbers, size_of
 
 if TYPE_CHECKING:
     from .contact import Contact
 
+# --- the normal force of a contact as a function of how deep two surfaces are in each other, and how fast they approach
+HUNT_CROSSLEY, KELVIN_VOIGT = "hunt-crossley", "kelvin-voigt"
+
+
+def normal_force(
+    law: str, exponent: Number, stiffness: Number, damping: Number, depth: Number, rate: Number
+) -> tuple[Number, Number]:
+    """Force (never tension) and stored energy k·depthⁿ⁺¹/(n + 1), both zero without contact.
+
+    Hunt and Crossley 1975: k·depthⁿ·(1 + damping·rate). Kelvin and Voigt: k·depthⁿ + damping·rate.
+    """
+    touches = depth > 0.0
+    x = select(touches, depth, 1.0)  # roots and powers, and their derivatives, exist for what is not chosen too
+    elastic = stiffness * _power(x, exponent)
+    with_damping = elastic * (1.0 + damping * rate) if law == HUNT_CROSSLEY else elastic + damping * rate
+    return select(touches, maximum(with_damping, 0.0), 0.0), select(touches, elastic * x / (exponent + 1.0), 0.0)
+
+
+def _power(x: Number, exponent: Number) -> Number:
+    if isinstance(exponent, float) and exponent in (1.0, 1.5, 2.0):
+        return {1.0: x, 1.5: x * sqrt(x), 2.0: x * x}[exponent]
+    return power(x, exponent)
+
+
+# --- contact laws
+def coefficient(n: Numbers, square: Number) -> Number:
+    """μ + (μ_s − μ)·exp(−(v/v_s)²), given v²."""
+    if is_zero(n["dip"]):
+        return n["friction"]
+    return n["friction"] + n["dip"] * exp(-square / (n["stribeck"] * n["stribeck"]))
+
+
+def direction(velocity: Vector, slip: Number) -> tuple[Vector, Number]:
+    """The direction of a velocity where it is faster than `slip`; below, x = v/slip, times (15x − 10x³ + 3x⁵)/8, which is twice
+    continuously differentiable. And the square of the speed."""
+    square = dot(velocity, velocity)
+    x = square / (slip * slip)
+    slow = x < 1.0
+    rising = (15.0 - x * (10.0 - 3.0 * x)) / (8.0 * slip)
+    return scale(velocity, select(slow, rising, 1.0 / sqrt(select(slow, 1.0, square)))), square
+
+
+def sliding_friction(n: Numbers, normal: Number, velocity: Vector) -> Vector:
+    """The force against a velocity of sliding."""
+    if is_zero(n["friction"]) and is_zero(n["dip"]):
+        return ORIGIN
+    along, square = direction(velocity, n["slip"])
+    return scale(along, -coefficient(n, square) * normal)
+
+
+def turning_friction(arm: Number, slip: Number, normal: Number, turning: Vector) -> Vector:
+    """The moment arm·N against an angular velocity: rolling resistance, or resistance to spin."""
+    if is_zero(arm):
+        return ORIGIN
+    return scale(direction(turning, slip)[0], -arm * normal)
+
+
+# --- friction that sticks: the surfaces hold each other by bristles, whose deflection is a state of the contact
+RELEASE = 0.01
+"""Seconds in which bristles straighten out that touch nothing."""
+TINY = 1e-30
+
+
+def bristle_friction(
+    n: Numbers, normal: Vector, push: Number, touches: Number, velocity: Vector, turning: Vector, z: Vector
+) -> tuple[Vector, Vector]:
+    """The force on the sliding body, and the rate of the deflection z (world axes). `push`: the normal force; `velocity`: of
+    sliding; `turning`: angular velocity of the surface that the bristles stand on."""
+    out = dot(z, normal)
+    flat = sub(z, scale(normal, out))
+    size = sqrt(dot(flat, flat) + TINY)
+    square = dot(velocity, velocity)
+    stiffness = n["friction"] / n["presliding"]  # per normal force
+    limit = coefficient(n, square) / stiffness
+    along = dot(velocity, flat) / size
+    slips = slipping(size, along, limit, ELASTIC * n["presliding"])
+    bent = sub(velocity, scale(flat, slips * along / limit))
+    damped = scale(bent, n["settling"] * exp(-square / (n["stribeck"] * n["stribeck"])))
+    held = sub(add(bent, cross(turning, z)), scale(normal, out / RELEASE))
+    rate = tuple(select(touches, a, -b / RELEASE) for a, b in zip(held, z, strict=True))
+    return scale(add(flat, damped), -stiffness * push), rate
+
+
+# --- points
 FLAT = 1e-6
 """Sine of the tilt of a ring below which it lies flat: its points are then where its own axes say."""
 AIMS = 3
@@ -39,14 +123,10 @@ class Touch(Force):
         """`swapped`: the surface belongs to the contact's body. `own`: the numbers of this kind of part."""
         self.body, self.on = (contact.on, contact.body) if swapped else (contact.body, contact.on)
         self.surface, self.law, self.exponent, self.name = surface, contact.model, contact.exponent, name
-        self.may_be_passed = isinstance(contact.against, (Box, Sphere)) or contact.model == KELVIN_VOIGT
+        # steps must not pass over it: bounded surfaces can be missed, forces that jump are smeared
+        self.watches = isinstance(contact.against, (Box, Sphere)) or contact.model == KELVIN_VOIGT
         self._numbers = tuple({**contact.laws(), **surface.numbers, **own})
         self.__dict__.update({**contact.laws(), **surface.numbers, **own})
-
-    @property
-    def watches(self) -> bool:
-        """Whether steps must not pass over it: bounded surfaces can be missed, forces that jump are smeared."""
-        return self.may_be_passed
 
     def bodies(self) -> Sequence[str]:
         return (self.body, self.on)
@@ -97,7 +177,7 @@ class Touch(Force):
             friction = sliding_friction(n, push, sliding)
         else:
             z = [on.state(name) for name in bristles]
-            friction, rates = bristle_friction(n, Patch(normal, push, depth > 0.0, sliding, on.spin(self.on)), z)
+            friction, rates = bristle_friction(n, normal, push, depth > 0.0, sliding, on.spin(self.on), z)
             for name, rate in zip(bristles, rates, strict=True):
                 on.rate(name, rate)
         spin = dot(normal, turning)

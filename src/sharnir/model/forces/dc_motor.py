@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...trace import Number, is_zero
-from ..element import element, element_field
+from ..element import element, element_field, not_negative, number, positive
 from ..motion import Motion
 from ..values import FunctionOrElement, Label, Scalar
 from .force_element import JointForce, Numbers, check_one_speed, limited, value_of
@@ -26,16 +26,14 @@ class DCMotor(JointForce):
         unit="V",
         meaning="u: a number, a function of t, x, v (of the joint), or a PID whose command it is",
     )
-    resistance: float = element_field(Scalar(above=0.0), unit="ohm", meaning="R: of the winding")
-    torque_constant: float = element_field(Scalar(), unit="N m/A, N/A", meaning="k_t: torque of the rotor per current")
-    inductance: float = element_field(
-        Scalar(at_least=0.0), default=0.0, unit="H", meaning="L: of the winding; 0: the current follows at once"
-    )
-    back_emf: float | None = element_field(
-        Scalar(), default=None, unit="V s/rad, V s/m", meaning="k_e: voltage per speed of the rotor; k_t by default"
+    resistance: float = positive(unit="ohm", meaning="R: of the winding")
+    torque_constant: float = number(unit="N m/A, N/A", meaning="k_t: torque of the rotor per current")
+    inductance: float = not_negative(default=0.0, unit="H", meaning="L: of the winding; 0: the current follows at once")
+    back_emf: float | None = number(
+        default=None, unit="V s/rad, V s/m", meaning="k_e: voltage per speed of the rotor; k_t by default"
     )
     gear: float = element_field(Scalar(nonzero=True), default=1.0, meaning="turns of the rotor per turn of the joint")
-    limit: float | None = element_field(Scalar(above=0.0), default=None, unit="V", meaning="largest voltage")
+    limit: float | None = positive(default=None, unit="V", meaning="largest voltage")
     name: str | None = element_field(Label(), default=None, key="")
 
     def joints(self) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Base classes of forces, and a force given by a function of the user's."""
+"""Base classes of forces, a force given by a function of the user's, and states of forces."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ModelError
 from ...kernels.algebra import dot
-from ...trace import Number, Symbol
+from ...trace import Graph, Number, Symbol, call_traced
 from ...trace.functions import maximum, minimum, select, sqrt
 from ..element import Referring, element, element_field
+from ..motion import Motion
+from ..parameters import parameter_value
 from ..values import Name
 
 if TYPE_CHECKING:
-    from ..motion import Motion
     from ..structure import Structure
 
 Numbers = Mapping[str, Any]
@@ -39,11 +40,8 @@ class Force:
     """Whether the energy it stores is kinetic."""
     at_places: bool = False
     """Whether it acts at places of bodies that it names, so that flexible ones may be among them."""
-
-    @property
-    def watches(self) -> bool:
-        """Whether it has gaps that runs must not pass over: `on.watch`."""
-        return False
+    watches: bool = False
+    """Whether it has gaps that runs must not pass over: `on.watch`."""
 
     @property
     def has_function(self) -> bool:
@@ -140,3 +138,65 @@ def limited(x: Number, limit: Number) -> Number:
 def value_of(x: Any, *args: Any) -> Any:
     """A constant, or a function of the given arguments."""
     return x(*args) if callable(x) and not isinstance(x, Symbol) else x
+
+
+# --- states of forces and their names, and states without a force
+Own = dict[tuple[str, int], dict[str, str]]
+"""States of every part of every force, by its name and the number of the part: {local name: full name}."""
+
+
+class AddedState(Force):
+    """A state of `Model.add_state`: it has a rate and applies no force."""
+
+    noun = "state"
+
+    def __init__(self, initial: float, rate: Callable[[Motion], Number], unit: str = "") -> None:
+        self.initial, self.function, self.unit = initial, rate, unit
+
+    def states(self, on: Motion) -> Mapping[str, float]:
+        return {"": self.initial}
+
+    @property
+    def units_of_states(self) -> Mapping[str, str]:
+        return {"": self.unit}
+
+    def act(self, on: Motion) -> None:
+        on.rate("", self.function(on))
+        if on.pushed:
+            raise ModelError("the function of a state returns its rate and pushes nothing; use add_force for that")
+
+
+def parts_of(structure: Structure, force: Force) -> Sequence[Force]:
+    """The forces that are traced for a force: its parts, where it is of the library, else itself."""
+    return force.parts(structure) if force.alike else (force,)
+
+
+def declared_states(structure: Structure, forces: Mapping[str, Force]) -> tuple[dict[str, float], dict[str, str], Own]:
+    """Initial values and units of all states, and whose they are."""
+    on = Motion(structure, Graph())
+    values: dict[str, float] = {}
+    units: dict[str, str] = {}
+    own: Own = {}
+    for name, whole in forces.items():
+        if not has_states(whole):
+            continue
+        parts = parts_of(structure, whole)
+        for k, force in enumerate(parts):
+            found = call_traced(force.states, [on], f"force {name!r}")
+            middle = f".{force.name or k + 1}" if len(parts) > 1 else ""
+            full = {local: f"{name}{middle}{'.' * bool(local)}{local}" for local in found}
+            for local, state in full.items():
+                if state in structure.parameters or state in values:
+                    raise ModelError(
+                        f"{whole.noun} {name!r}: there is a parameter or a state {state!r} already; give it another name"
+                    )
+                values[state] = parameter_value(state, found[local])
+                units[state] = force.units_of_states.get(local, "")
+            if full:
+                own[name, k] = full
+    return values, units, own
+
+
+def has_states(force: Any) -> bool:
+    """Whether it may have states: it defines `states`, or consists of parts that do."""
+    return type(force).states is not Force.states

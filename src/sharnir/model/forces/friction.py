@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from ...errors import ModelError
 from ...trace import Number, is_zero
 from ...trace.functions import exp, tanh
-from ..element import element, element_field
+from ..element import element, not_negative, positive
 from ..motion import Motion
-from ..values import Scalar
 from .force_element import JointForce, Numbers
 
 if TYPE_CHECKING:
@@ -25,19 +24,15 @@ class JointFriction(JointForce):
     values make the equations stiff: choose "radau" then.
     """
 
-    coulomb: float | None = element_field(
-        Scalar(at_least=0.0), default=None, unit="N m, N", meaning="C: force when sliding; the joint's own friction by default"
+    coulomb: float | None = not_negative(
+        default=None, unit="N m, N", meaning="C: force when sliding; the joint's own friction by default"
     )
-    static: float | None = element_field(
-        Scalar(at_least=0.0), default=None, unit="N m, N", meaning="S: force at breakaway; C by default, which means no dip"
+    static: float | None = not_negative(
+        default=None, unit="N m, N", meaning="S: force at breakaway; C by default, which means no dip"
     )
-    stribeck: float = element_field(
-        Scalar(above=0.0), default=0.1, unit="rad/s, m/s", meaning="v_s: speed at which the dip is over"
-    )
-    viscous: float = element_field(
-        Scalar(at_least=0.0), default=0.0, unit="N m s/rad, N s/m", meaning="force per speed in addition"
-    )
-    slip: float = element_field(Scalar(above=0.0), default=1e-3, unit="rad/s, m/s", meaning="speed at which tanh is near one")
+    stribeck: float = positive(default=0.1, unit="rad/s, m/s", meaning="v_s: speed at which the dip is over")
+    viscous: float = not_negative(default=0.0, unit="N m s/rad, N s/m", meaning="force per speed in addition")
+    slip: float = positive(default=1e-3, unit="rad/s, m/s", meaning="speed at which tanh is near one")
 
     def numbers(self, on: Motion) -> Numbers:
         sliding, dip = sliding_and_dip(self, on)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from ...kernels.algebra import ZERO3, cross, dot, mv, scale, sub, sv
 from ...trace import Number, is_zero
 from ...trace.functions import sqrt
-from ..element import element, element_field
+from ..element import element, element_field, positive
 from ..motion import Motion
-from ..values import Flag, Scalar, Vector
+from ..values import Flag, Vector
 from .force_element import Force, ForceElement, Numbers
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ class PointGravity(ForceElement):
     where the moment is included).
     """
 
-    mu: float = element_field(
-        Scalar(above=0.0), default=EARTH, unit="m³/s²", meaning="GM of the centre; that of the Earth by default"
-    )
+    mu: float = positive(default=EARTH, unit="m³/s²", meaning="GM of the centre; that of the Earth by default")
     centre: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the centre, in the world")
     gradient: bool = element_field(Flag(), default=True, meaning="whether the moment of the field's gradient is included")
 

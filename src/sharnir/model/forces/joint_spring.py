@@ -12,9 +12,9 @@ from ...kernels.algebra import add, cross, dot, scale
 from ...trace import Number, is_zero
 from ...trace.functions import atan2, cos, select, sin, sqrt
 from ..element import element, element_field
-from ..joints.joint_type import DRIVEN_OPTIONS, Joint, OneOrMore, per_coordinate
+from ..joints.joint_type import ANY, DRIVEN_OPTIONS, Joint, OneOrMore, per_coordinate
 from ..motion import JointOptions, Motion
-from ..values import Function, Scalar, ScalarOrVector
+from ..values import Function
 from .force_element import Force, JointForce, Numbers
 
 if TYPE_CHECKING:
@@ -55,14 +55,10 @@ class JointSpring(JointForce):
     On a ball joint the spring acts along the rotation vector from the rest position.
     """
 
-    stiffness: OneOrMore = element_field(
-        ScalarOrVector(Scalar(endless=True)), default=0.0, unit="N m/rad, N/m", meaning="one number, or one per speed"
-    )
-    damping: OneOrMore = element_field(
-        ScalarOrVector(Scalar(endless=True)), default=0.0, unit="N m s/rad, N s/m", meaning="one number, or one per speed"
-    )
+    stiffness: OneOrMore = element_field(ANY, default=0.0, unit="N m/rad, N/m", meaning="one number, or one per speed")
+    damping: OneOrMore = element_field(ANY, default=0.0, unit="N m s/rad, N s/m", meaning="one number, or one per speed")
     rest: OneOrMore | None = element_field(
-        ScalarOrVector(Scalar(endless=True)),
+        ANY,
         default=None,
         unit="rad, m",
         meaning="coordinate at which the spring is free, the reference position by default; of a ball joint a quaternion",
@@ -84,9 +80,8 @@ class JointSpring(JointForce):
                 raise ModelError(f"{label}: a law needs a joint of one coordinate, this one has {n} speeds")
             return {}
         stiffness = per_coordinate(self.stiffness, n, f"{label}: stiffness")
-        damping = [
-            -c for c in per_coordinate(self.damping, n, f"{label}: damping")
-        ]  # so that −cv is one product, shared with its power
+        # negative, so that −cv is one product, shared with its power
+        damping = [-c for c in per_coordinate(self.damping, n, f"{label}: damping")]
         if is_zero(stiffness):
             return {"stiffness": None, "damping": damping, "rest": None}
         return {"stiffness": stiffness, "damping": damping, "rest": _rest(on.joint(self.joint), self.rest, n, label)}

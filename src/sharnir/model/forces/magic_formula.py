@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from ...trace import Number
 from ...trace.functions import atan, exp, maximum, minimum, sin, sqrt
-from ..element import element, element_field
+from ..element import element, element_field, positive
 from ..values import Vector
 from .force_element import Numbers
-from .tyre import POSITIVE, Slip, Tyre
+from .tyre import Slip, Tyre
 
 LATERAL = (1.30, -22.1, 1011.0, 1078.0, 1.82, 0.208, 0.0, -0.354, 0.707, 0.028, 0.0, 14.8, 0.022, 0.0)
 LONGITUDINAL = (1.65, -21.3, 1144.0, 49.6, 226.0, 0.069, -0.006, 0.056, 0.486)
@@ -54,8 +54,8 @@ class MagicFormulaTyre(Tyre):
 
     Combined slip by the similarity method: the curves of pure slip at the normalised slip, shared out by its direction."""
 
-    friction: float = element_field(
-        POSITIVE, default=1.0, meaning="factor on all peak values, 1 on the road of the measurements; slip stiffness stays"
+    friction: float = positive(
+        default=1.0, meaning="factor on all peak values, 1 on the road of the measurements; slip stiffness stays"
     )
     lateral: Sequence[float] = element_field(
         Vector(14), default=LATERAL, meaning="C, a₁ … a₁₃ of the lateral force: loads in kN, angles in degrees"
@@ -66,8 +66,8 @@ class MagicFormulaTyre(Tyre):
     aligning: Sequence[float] = element_field(
         Vector(14), default=ALIGNING, meaning="C, a₁ … a₁₃ of the aligning moment: loads in kN, angles in degrees"
     )
-    heaviest: float = element_field(
-        POSITIVE, default=10e3, unit="N", meaning="load beyond which forces are proportional to it: the formula is fitted below"
+    heaviest: float = positive(
+        default=10e3, unit="N", meaning="load beyond which forces are proportional to it: the formula is fitted below"
     )
 
     def curves(self, load: Number, camber: Number = 0.0, n: Numbers | None = None) -> tuple[Curve, Curve, Curve]:

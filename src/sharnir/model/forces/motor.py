@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ...trace.functions import tanh
-from ..element import element, element_field
+from ..element import element, element_field, not_negative, positive
 from ..motion import Motion
-from ..values import Flag, Function, Scalar
+from ..values import Flag, Function
 from .force_element import JointForce, Numbers, check_one_speed, limited, value_of
 
 
@@ -19,17 +19,15 @@ class Motor(JointForce):
     torque: float | Callable[[Any, Any, Any], Any] = element_field(
         Function(("t", "x", "v"), or_number=True), default=0.0, unit="N m, N", meaning="a number, or a function of t, x, v"
     )
-    kp: float = element_field(Scalar(at_least=0.0), default=0.0, unit="N m/rad, N/m", meaning="gain of position")
-    kd: float = element_field(Scalar(at_least=0.0), default=0.0, unit="N m s/rad, N s/m", meaning="gain of speed")
+    kp: float = not_negative(default=0.0, unit="N m/rad, N/m", meaning="gain of position")
+    kd: float = not_negative(default=0.0, unit="N m s/rad, N s/m", meaning="gain of speed")
     target: float | Callable[[Any], Any] = element_field(
         Function(("t",), or_number=True), default=0.0, unit="rad, m", meaning="a number, or a function of t"
     )
     target_speed: float | Callable[[Any], Any] = element_field(
         Function(("t",), or_number=True), default=0.0, unit="rad/s, m/s", meaning="a number, or a function of t"
     )
-    limit: float | None = element_field(
-        Scalar(above=0.0), default=None, unit="N m, N", meaning="largest force; the joint's own effort by default"
-    )
+    limit: float | None = positive(default=None, unit="N m, N", meaning="largest force; the joint's own effort by default")
     soft: bool = element_field(
         Flag(), default=False, meaning="reach the limit smoothly, limit·tanh(τ/limit), for stiff or high-order integrators"
     )

@@ -8,9 +8,9 @@ from typing import Any
 from ...errors import ModelError
 from ...trace import Number, Symbol, is_zero, tangent
 from ...trace.functions import minimum, select
-from ..element import element, element_field
+from ..element import element, element_field, not_negative, number, positive
 from ..motion import Motion
-from ..values import Choice, Function, Label, Scalar
+from ..values import Choice, Function, Label
 from .force_element import JointForce, Numbers, check_one_speed, limited, value_of
 
 FADE = 0.01
@@ -28,22 +28,18 @@ class PID(JointForce):
     "none" lets it run.
     """
 
-    kp: float = element_field(Scalar(), default=0.0, unit="N m/rad, N/m", meaning="gain of the error")
-    ki: float = element_field(Scalar(), default=0.0, unit="N m/(rad s), N/(m s)", meaning="gain of its integral")
-    kd: float = element_field(Scalar(), default=0.0, unit="N m s/rad, N s/m", meaning="gain of its rate")
+    kp: float = number(default=0.0, unit="N m/rad, N/m", meaning="gain of the error")
+    ki: float = number(default=0.0, unit="N m/(rad s), N/(m s)", meaning="gain of its integral")
+    kd: float = number(default=0.0, unit="N m s/rad, N s/m", meaning="gain of its rate")
     target: float | Callable[[Any], Any] = element_field(
         Function(("t",), or_number=True), default=0.0, unit="rad, m", meaning="a number, or a function of t"
     )
-    filter: float = element_field(Scalar(at_least=0.0), default=0.0, unit="s", meaning="time constant of the rate; 0: no filter")
-    limit: float | None = element_field(
-        Scalar(above=0.0), default=None, unit="N m, N", meaning="largest command; the joint's own effort by default"
-    )
+    filter: float = not_negative(default=0.0, unit="s", meaning="time constant of the rate; 0: no filter")
+    limit: float | None = positive(default=None, unit="N m, N", meaning="largest command; the joint's own effort by default")
     anti_windup: str = element_field(
         Choice(("back-calculation", "clamping", "none")), default="back-calculation", meaning="what a limit does to the integral"
     )
-    tracking: float | None = element_field(
-        Scalar(above=0.0), default=None, unit="s", meaning="time constant of back-calculation; kp/ki by default"
-    )
+    tracking: float | None = positive(default=None, unit="s", meaning="time constant of back-calculation; kp/ki by default")
     name: str | None = element_field(Label(), default=None, key="")
 
     def states(self, on: Motion) -> Mapping[str, float]:

@@ -9,9 +9,9 @@ from ...errors import ModelError
 from ...kernels.algebra import ZERO3, dot, scale, sub
 from ...trace import Number
 from ...trace.functions import select, sqrt
-from ..element import element, element_field
+from ..element import element, element_field, not_negative
 from ..motion import Motion
-from ..values import Function, Label, Name, Scalar, Vector
+from ..values import Function, Label, Name, Vector
 from .force_element import ForceElement, Numbers
 
 
@@ -24,9 +24,9 @@ class SpringDamper(ForceElement):
     b: str = element_field(Name("body"), meaning="body (or ground) at the other end")
     at_a: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point on a, in its axes")
     at_b: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="the point on b, in its axes")
-    stiffness: float = element_field(Scalar(at_least=0.0), default=0.0, unit="N/m", meaning="stiffness of the spring")
-    damping: float = element_field(Scalar(at_least=0.0), default=0.0, unit="N s/m", meaning="damping coefficient")
-    length: float = element_field(Scalar(at_least=0.0), default=0.0, unit="m", meaning="free length of the spring")
+    stiffness: float = not_negative(default=0.0, unit="N/m", meaning="stiffness of the spring")
+    damping: float = not_negative(default=0.0, unit="N s/m", meaning="damping coefficient")
+    length: float = not_negative(default=0.0, unit="m", meaning="free length of the spring")
     law: Callable[[Any, Any], Any] | None = element_field(
         Function(("length", "rate")),
         default=None,

@@ -7,7 +7,7 @@ from typing import Any
 from ...errors import ModelError
 from ...trace import Number, at_values, is_zero
 from ...trace.functions import maximum, select
-from ..element import element, element_field
+from ..element import element, element_field, not_negative, positive
 from ..motion import Motion
 from ..values import Scalar, coordinate_limits
 from .force_element import JointForce, Numbers
@@ -27,13 +27,9 @@ class JointStop(JointForce):
     high: float | None = element_field(
         Scalar(endless=True), default=None, unit="rad, m", meaning="upper end; none where only low is given"
     )
-    stiffness: float = element_field(
-        Scalar(above=0.0), default=1e5, unit="N m/rad, N/m", meaning="stiffness of the stop beyond the onset"
-    )
-    damping: float = element_field(
-        Scalar(at_least=0.0), default=1e2, unit="N m s/rad, N s/m", meaning="damping of the stop beyond the onset"
-    )
-    onset: float = element_field(Scalar(above=0.0), default=1e-3, unit="rad, m", meaning="depth over which the force sets in")
+    stiffness: float = positive(default=1e5, unit="N m/rad, N/m", meaning="stiffness of the stop beyond the onset")
+    damping: float = not_negative(default=1e2, unit="N m s/rad, N s/m", meaning="damping of the stop beyond the onset")
+    onset: float = positive(default=1e-3, unit="rad, m", meaning="depth over which the force sets in")
 
     @property
     def loses_unseen(self) -> bool:

@@ -3,22 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ...errors import ModelError
-from ...kernels.algebra import ZERO3, add, dot, neg, scale, sub
+from ...kernels.algebra import ZERO3, add, cross, dot, neg, scale, sub
 from ...trace import Number, is_zero
 from ...trace.functions import atan, maximum, select, sqrt
 from ..body import GROUND
-from ..element import element, element_field
+from ..element import element, element_field, not_negative, positive
 from ..motion import Motion
 from ..pose import Axis, unit_axis
-from ..values import AxisValue, Function, Label, Name, Scalar, Vector
+from ..shapes import height_derivatives
+from ..values import AxisValue, Function, Label, Name, Vector
 from .force_element import ForceElement, Numbers
-from .road import contact_point
 
-POSITIVE = Scalar(above=0.0)
-NOT_NEGATIVE = Scalar(at_least=0.0)
+if TYPE_CHECKING:
+    pass
+
+# --- the road's tangent plane, and the lowest point of a thin disc on it
+Triple = Sequence[Number]
+Height = Callable[[Any, Any], Any]
+FLAT = (0.0, 0.0, 1.0)
+FLATTEST = 1e-6
+"""The smallest square of the cosine of camber: a wheel that lies on its side has no lowest point."""
+CORRECTIONS = 2
+"""Steps of Newton's method to the contact point."""
+NARROWEST = 0.25
+"""The smallest of 1 − curvature · radius that a step takes into account."""
+
+
+class ContactPoint(NamedTuple):
+    """The contact of a disc with the tangent plane, in the axes of the road."""
+
+    normal: Triple
+    """Normal of the road, upward."""
+    ahead: Triple
+    """Heading of the wheel along the road."""
+    left: Triple
+    down: Triple
+    """Unit vector from the centre of the wheel to the contact point, in the plane of the wheel."""
+    radius: Number
+    """The loaded radius: from the centre of the wheel to the road along `down`."""
+    cosine: Number
+    """Cosine of the camber."""
+    sine: Number
+    """Sine of the camber, positive where the top of the wheel leans to the left."""
+
+
+def contact_point(centre: Triple, axis: Triple, road: Number | Height, on: Motion, label: str) -> ContactPoint:
+    """The contact of a disc about `axis` (a unit vector to the left) with a road of constant height, or of height(x, y).
+
+    On an uneven road the contact point is the one in the plane of the wheel that is nearest to its centre: from the point below
+    the centre by Newton's method, so that the force of a spring on the radius is conservative. A valley narrower than the wheel
+    would be touched twice; here once."""
+    if not callable(road):
+        return _on_plane(centre, axis, (centre[0], centre[1], road), FLAT)
+    surface = height_derivatives(road, f"{label}: road")
+    parameters = {name: on.parameter(name) for name in surface.parameters}
+
+    def below(x: Number, y: Number) -> tuple[ContactPoint, Number, Number]:
+        """The contact with the tangent plane at this point of the road, and the next point."""
+        z, along_x, along_y, xx, xy, yy = surface(x, y, parameters=parameters)
+        steep = sqrt(1.0 + along_x * along_x + along_y * along_y)
+        found = _on_plane(centre, axis, (x, y, z), scale((-along_x, -along_y, 1.0), 1.0 / steep))
+        a = found.ahead
+        curvature = (xx * a[0] * a[0] + 2.0 * xy * a[0] * a[1] + yy * a[1] * a[1]) / steep
+        away = sub(add(centre, scale(found.down, found.radius)), (x, y, z))
+        too_far = dot(away, a) * (1.0 - 1.0 / maximum(1.0 - curvature * found.radius, NARROWEST))
+        return found, x + away[0] - too_far * a[0], y + away[1] - too_far * a[1]
+
+    x, y = centre[0], centre[1]
+    for _ in range(CORRECTIONS):
+        _, x, y = below(x, y)
+    return below(x, y)[0]
+
+
+def _on_plane(centre: Triple, axis: Triple, point: Triple, normal: Triple) -> ContactPoint:
+    tilt = dot(axis, normal)
+    cosine = sqrt(maximum(1.0 - tilt * tilt, FLATTEST))
+    down = scale(sub(scale(axis, tilt), normal), 1.0 / cosine)
+    ahead = scale(cross(axis, normal), 1.0 / cosine)
+    radius = dot(normal, sub(centre, point)) / cosine
+    return ContactPoint(normal, ahead, cross(normal, ahead), down, radius, cosine, -tilt)
+
+
+# --- tyre
 STATES = ("along", "across")
 """Longitudinal and lateral slip, of a tyre with a relaxation length."""
 LARGEST = 4.0
@@ -52,7 +121,7 @@ class Tyre(ForceElement):
     """
 
     wheel: str = element_field(Name("body"), meaning="the body that the tyre is part of, which spins")
-    radius: float = element_field(POSITIVE, unit="m", meaning="radius of the unloaded tyre")
+    radius: float = positive(unit="m", meaning="radius of the unloaded tyre")
     axis: Axis = element_field(
         AxisValue(), default="y", meaning="axis of the wheel, in its body; points to the left of a wheel that heads forward"
     )
@@ -63,23 +132,22 @@ class Tyre(ForceElement):
         Function(("x", "y"), or_number=True), default=0.0, unit="m", meaning="z of the road, a number or a function of x and y"
     )
     of: str = element_field(Name("body"), default=GROUND, meaning="the body that the road is part of; x, y, z are in its axes")
-    stiffness: float = element_field(POSITIVE, default=2e5, unit="N/m", meaning="of the spring on the loaded radius")
-    damping: float = element_field(NOT_NEGATIVE, default=0.0, unit="N s/m", meaning="of the damper on the loaded radius")
-    onset: float = element_field(POSITIVE, default=1e-3, unit="m", meaning="deflection over which the damper sets in")
-    rolling_radius: float | None = element_field(
-        POSITIVE, default=None, unit="m", meaning="effective rolling radius; by default the radius less a third of the deflection"
+    stiffness: float = positive(default=2e5, unit="N/m", meaning="of the spring on the loaded radius")
+    damping: float = not_negative(default=0.0, unit="N s/m", meaning="of the damper on the loaded radius")
+    onset: float = positive(default=1e-3, unit="m", meaning="deflection over which the damper sets in")
+    rolling_radius: float | None = positive(
+        default=None, unit="m", meaning="effective rolling radius; by default the radius less a third of the deflection"
     )
-    rolling_resistance: float = element_field(
-        NOT_NEGATIVE, default=0.0, meaning="moment against rolling, per load and loaded radius"
+    rolling_resistance: float = not_negative(default=0.0, meaning="moment against rolling, per load and loaded radius")
+    low_speed: float = positive(
+        default=1.0, unit="m/s", meaning="below it slip is less than slip speed over speed, and finite at rest"
     )
-    low_speed: float = element_field(
-        POSITIVE, default=1.0, unit="m/s", meaning="below it slip is less than slip speed over speed, and finite at rest"
-    )
-    relaxation: float = element_field(
-        NOT_NEGATIVE, default=0.0, unit="m", meaning="relaxation length: slip is a state that follows over this way; 0: at once"
+    relaxation: float = not_negative(
+        default=0.0, unit="m", meaning="relaxation length: slip is a state that follows over this way; 0: at once"
     )
     name: str | None = element_field(Label(), default=None, key="")
 
+    watches = True
     theoretical: ClassVar[bool] = False
     """Whether slip is per rolling speed (theoretical slip) and not per speed of travel."""
 
@@ -87,10 +155,6 @@ class Tyre(ForceElement):
         super().__post_init__()
         if self.wheel == self.of:
             raise ModelError(f"{self.label}: wheel and road are both {self.wheel!r}; specify the road's body as of=…")
-
-    @property
-    def watches(self) -> bool:
-        return True
 
     def forces(self, slip: Slip, n: Numbers) -> tuple[Number, Number, Number]:
         """Longitudinal force (N), lateral force (N), aligning moment (N m), on the tyre. `n`: the numbers of its fields."""

@@ -8,13 +8,14 @@ from ...errors import ModelError
 from ...kernels import joint_stage as stage
 from ...kernels.algebra import ZERO3, cross, dot, scale
 from ...trace import Number, is_zero
-from ..element import element, element_field
+from ..element import element, element_field, number
 from ..pose import Axis, Pose, Rotation, unit_axis
-from ..values import AxisValue, Scalar
-from .closing_rows import Row, Z, across, angle_about, axis_sense, common_axis, no_shift, no_turn, turn_sense
+from ..values import AxisValue
+from .closing_rows import XYZ, Row, across, angle_about, axis_sense, common_axis, no_shift, no_turn, turn_sense
 from .joint_type import ElementaryMotion, Joint, fixed, traced_drives
-from .segments import Segment, one_coordinate
+from .traced import Segment, one_coordinate
 
+Vector = tuple[float, ...]
 Step = tuple[str, Axis, float, float]
 """Coordinate, axis, radians per unit, metres per unit."""
 
@@ -52,8 +53,40 @@ class AxisJoint(Joint):
         return pose
 
 
+class LowerPair(AxisJoint):
+    """Translations along axes at right angles, then at most one rotation: all it forbids follows from them."""
+
+    def _motion(self, label: str) -> tuple[list[Vector], Vector | None]:
+        """Axes of the translations, and that of the rotation."""
+        axes = [(unit_axis(axis, label), turn) for _, axis, turn, _ in self.steps(label)]
+        return [axis for axis, turn in axes if not turn], next((axis for axis, turn in axes if turn), None)
+
+    def measured(self, pose: Pose, label: str) -> Sequence[Number]:
+        slides, turns = self._motion(label)
+        angle = [] if turns is None else [angle_about(turns, pose.rotation)]
+        return [*(dot(axis, pose.position) for axis in slides), *angle]
+
+    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
+        slides, turns = self._motion(label)
+        held = across(slides[0]) if len(slides) == 1 else [axis for axis in XYZ if axis not in slides]
+        rotation = no_turn(pose.rotation) if turns is None else common_axis(pose.rotation, turns)
+        return [*no_shift(pose.position, held), *rotation]
+
+    def closing_sense(self, pose: Pose, label: str) -> Number:
+        _, turns = self._motion(label)
+        return turn_sense(pose.rotation) if turns is None else axis_sense(pose.rotation, turns)
+
+
+@element("weld")
+class Weld(LowerPair):
+    """Two bodies joined rigidly; all six components of its reaction are outputs."""
+
+    def steps(self, label: str) -> list[Step]:
+        return []
+
+
 @element("revolute")
-class Revolute(AxisJoint):
+class Revolute(LowerPair):
     """A hinge: rotation about a fixed axis. The coordinate is the angle in radians."""
 
     axis: Axis = element_field(AxisValue(), default="z", meaning="axis of rotation")
@@ -62,18 +95,9 @@ class Revolute(AxisJoint):
     def steps(self, label: str) -> list[Step]:
         return [("angle", self.axis, 1.0, 0.0)]
 
-    def measured(self, pose: Pose, label: str) -> Sequence[Number]:
-        return [angle_about(unit_axis(self.axis, label), pose.rotation)]
-
-    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
-        return [*no_shift(pose.position), *common_axis(pose.rotation, unit_axis(self.axis, label))]
-
-    def closing_sense(self, pose: Pose, label: str) -> Number:
-        return axis_sense(pose.rotation, unit_axis(self.axis, label))
-
 
 @element("prismatic")
-class Prismatic(AxisJoint):
+class Prismatic(LowerPair):
     """A slider: translation along a fixed axis. The coordinate is the distance in metres."""
 
     axis: Axis = element_field(AxisValue(), default="z", meaning="axis of translation")
@@ -82,30 +106,9 @@ class Prismatic(AxisJoint):
     def steps(self, label: str) -> list[Step]:
         return [("distance", self.axis, 0.0, 1.0)]
 
-    def measured(self, pose: Pose, label: str) -> Sequence[Number]:
-        return [dot(unit_axis(self.axis, label), pose.position)]
-
-    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
-        return [*no_shift(pose.position, across(unit_axis(self.axis, label))), *no_turn(pose.rotation)]
-
-    def closing_sense(self, pose: Pose, label: str) -> Number:
-        return turn_sense(pose.rotation)
-
-
-@element("screw")
-class Screw(AxisJoint):
-    """Rotation about an axis with translation along it in proportion. The coordinate is the angle."""
-
-    axis: Axis = element_field(AxisValue(), default="z", meaning="axis of the screw")
-    pitch: float = element_field(Scalar(), unit="m/rad", meaning="translation per radian", kw_only=True)
-    coordinates = ("angle",)
-
-    def steps(self, label: str) -> list[Step]:
-        return [("angle", self.axis, 1.0, self.pitch)]
-
 
 @element("cylindrical")
-class Cylindrical(AxisJoint):
+class Cylindrical(LowerPair):
     """A shaft in a bush: free to slide along its axis and to rotate about it."""
 
     axis: Axis = element_field(AxisValue(), default="z", meaning="axis of translation and rotation")
@@ -114,16 +117,37 @@ class Cylindrical(AxisJoint):
     def steps(self, label: str) -> list[Step]:
         return [("distance", self.axis, 0.0, 1.0), ("angle", self.axis, 1.0, 0.0)]
 
-    def measured(self, pose: Pose, label: str) -> Sequence[Number]:
-        axis = unit_axis(self.axis, label)
-        return [dot(axis, pose.position), angle_about(axis, pose.rotation)]
 
-    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
-        axis = unit_axis(self.axis, label)
-        return [*no_shift(pose.position, across(axis)), *common_axis(pose.rotation, axis)]
+@element("planar")
+class Planar(LowerPair):
+    """Motion in the xy plane of the joint frame: translations x and y in the parent's axes, then rotation about z."""
 
-    def closing_sense(self, pose: Pose, label: str) -> Number:
-        return axis_sense(pose.rotation, unit_axis(self.axis, label))
+    coordinates = ("x", "y", "angle")
+
+    def steps(self, label: str) -> list[Step]:
+        return [("x", "x", 0.0, 1.0), ("y", "y", 0.0, 1.0), ("angle", "z", 1.0, 0.0)]
+
+
+@element("translation")
+class Translation(LowerPair):
+    """Free to translate in all three directions, never to rotate. Coordinates: x, y, z."""
+
+    coordinates = ("x", "y", "z")
+
+    def steps(self, label: str) -> list[Step]:
+        return [("x", "x", 0.0, 1.0), ("y", "y", 0.0, 1.0), ("z", "z", 0.0, 1.0)]
+
+
+@element("screw")
+class Screw(AxisJoint):
+    """Rotation about an axis with translation along it in proportion. The coordinate is the angle."""
+
+    axis: Axis = element_field(AxisValue(), default="z", meaning="axis of the screw")
+    pitch: float = number(unit="m/rad", meaning="translation per radian", kw_only=True)
+    coordinates = ("angle",)
+
+    def steps(self, label: str) -> list[Step]:
+        return [("angle", self.axis, 1.0, self.pitch)]
 
 
 @element("universal")
@@ -148,41 +172,3 @@ class Universal(AxisJoint):
         first, second = unit_axis(self.first, label), unit_axis(self.second, label)
         rest = dot(first, pose.rotation @ second) - dot(first, second)
         return [*no_shift(pose.position), ("turn across both axes", rest)]
-
-
-@element("planar")
-class Planar(AxisJoint):
-    """Motion in the xy plane of the joint frame: translations x and y in the parent's axes, then rotation about z."""
-
-    coordinates = ("x", "y", "angle")
-
-    def steps(self, label: str) -> list[Step]:
-        return [("x", "x", 0.0, 1.0), ("y", "y", 0.0, 1.0), ("angle", "z", 1.0, 0.0)]
-
-    def measured(self, pose: Pose, label: str) -> Sequence[Number]:
-        return [*pose.position[:2], angle_about(Z, pose.rotation)]
-
-    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
-        return [*no_shift(pose.position, [Z]), *common_axis(pose.rotation, Z)]
-
-    def closing_sense(self, pose: Pose, label: str) -> Number:
-        return axis_sense(pose.rotation, Z)
-
-
-@element("translation")
-class Translation(AxisJoint):
-    """Free to translate in all three directions, never to rotate. Coordinates: x, y, z."""
-
-    coordinates = ("x", "y", "z")
-
-    def steps(self, label: str) -> list[Step]:
-        return [("x", "x", 0.0, 1.0), ("y", "y", 0.0, 1.0), ("z", "z", 0.0, 1.0)]
-
-    def measured(self, pose: Pose, label: str) -> Sequence[Number]:
-        return pose.position
-
-    def closing_rows(self, pose: Pose, t: Number, label: str) -> Sequence[Row]:
-        return no_turn(pose.rotation)
-
-    def closing_sense(self, pose: Pose, label: str) -> Number:
-        return turn_sense(pose.rotation)

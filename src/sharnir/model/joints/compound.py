@@ -13,7 +13,7 @@ from ..element import element, element_field
 from ..pose import Pose
 from ..values import HERE, Fault, Kind, name_fault, shown
 from .joint_type import ElementaryMotion, Joint, OneOrMore, fixed, per_coordinate
-from .segments import Segment
+from .traced import Segment
 
 CompoundPart = Joint | tuple[Joint, Pose]
 PARTS_ONLY = ("limits", "damping", "friction", "stiffness", "rest", "armature")

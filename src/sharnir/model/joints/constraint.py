@@ -17,8 +17,7 @@ from ..pose import Pose, Rotation, quaternion_of
 from ..values import HERE, NamedFormula, PoseValue
 from .closing_rows import Row
 from .joint_type import ElementaryMotion, Joint
-from .segments import TWIST, Segment, pose_segment
-from .traced import motion_values
+from .traced import TWIST, Segment, motion_values, pose_segment
 
 NEWTON_STEPS = 3
 """Steps back onto the constraints: an error of 1e-2, as after a coarse step of Euler, is then at rounding."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...errors import ModelError
@@ -11,11 +11,6 @@ from ..element import element, element_field
 from ..values import Names, PoseFunction, Whole
 from .joint_type import ElementaryMotion, Joint
 from .traced import pose_expression
-
-
-def _variables(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """Variables of the formulas of the pose."""
-    return (*(fields["names"] or default_names(fields["dof"])), "t")
 
 
 @element("custom")
@@ -27,7 +22,9 @@ class CustomJoint(Joint):
 
     dof: int = element_field(Whole(0, 6), meaning="number of coordinates")
     pose: Callable[..., Any] = element_field(
-        PoseFunction(_variables), meaning="pose of the moved frame, a function of the coordinates and t", last=True
+        PoseFunction(lambda fields: (*(fields["names"] or default_names(fields["dof"])), "t")),
+        meaning="pose of the moved frame, a function of the coordinates and t",
+        last=True,
     )
     names: Sequence[str] | None = element_field(
         Names(), default=None, meaning="names of the coordinates; q, or q1, q2 … by default"

@@ -9,7 +9,7 @@ import numpy as np
 from ...kernels.joint_stage import GIVEN
 from ..element import element
 from .joint_type import ElementaryMotion, Joint
-from .segments import Segment, one_coordinate
+from .traced import Segment, one_coordinate
 
 if TYPE_CHECKING:
     from ..flexible import Flexible

@@ -18,7 +18,7 @@ from ..element import Element, element, element_field
 from ..pose import Pose
 from ..values import DriveFunction, Limits, Scalar, ScalarOrVector
 from .closing_rows import Row
-from .segments import Segment, one_coordinate, trace_drive
+from .traced import Segment, one_coordinate, trace_drive
 
 OneOrMore = float | Sequence[float]
 Drive = Callable[[Any], Any] | Mapping[str, Callable[[Any], Any]] | None

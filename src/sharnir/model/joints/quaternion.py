@@ -12,8 +12,7 @@ from ..element import element
 from ..pose import Pose, Rotation
 from .closing_rows import Row, no_shift
 from .joint_type import ElementaryMotion, Joint
-from .segments import Segment, pose_segment
-from .traced import pose_expression
+from .traced import Segment, pose_expression, pose_segment
 
 
 @element()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...trace.table import Table
-from .kind import Fault, Kind, expected, listed, shown, within
+from .kind import Fault, Kind, accepted, expected, listed, shown, within
 from .scalars import Scalar, Vector
 
 
@@ -20,11 +20,9 @@ class Function(Kind):
 
     def check(self, value: Any) -> Any:
         words = f"a function of {', '.join(self.variables)}"
-        if callable(value):
-            return value
-        if self.or_number:
+        if self.or_number and not callable(value):
             return Scalar().number(value, what=f"a number or {words}")
-        raise expected(words, value)
+        return accepted(callable(value), words, value)
 
 
 @dataclass(frozen=True)
@@ -51,18 +49,16 @@ class PoseFunction(Kind):
     variables: Callable[[Mapping[str, Any]], tuple[str, ...]]
 
     def check(self, value: Any) -> Any:
-        if not callable(value):
-            raise expected("a function that returns a sharnir.Pose", value)
-        return value
+        return accepted(callable(value), "a function that returns a sharnir.Pose", value)
 
 
 class DriveFunction(Kind):
     """The drive of a joint: a function of t, or functions by coordinate."""
 
     def check(self, value: Any) -> Any:
-        if not callable(value) and not isinstance(value, Mapping):
-            raise expected("a function of t or a mapping from coordinate names to functions of t", value)
-        return dict(value) if isinstance(value, Mapping) else value
+        if isinstance(value, Mapping):
+            return dict(value)
+        return accepted(callable(value), "a function of t or a mapping from coordinate names to functions of t", value)
 
 
 @dataclass(frozen=True)
@@ -74,9 +70,7 @@ class NamedFormula(Kind):
     example: str = ""
 
     def check(self, value: Any) -> Any:
-        if not callable(value):
-            raise expected("a function", value)
-        return value
+        return accepted(callable(value), "a function", value)
 
 
 # --- formulas themselves ------------------------------------------------------------------------------------------------------

@@ -34,6 +34,13 @@ def expected(what: str, value: Any, *path: str | int) -> Fault:
     return Fault(f"expected {what}, got {shown(value)}", *path)
 
 
+def accepted(holds: bool, what: str, value: Any, *path: str | int) -> Any:
+    """The value where it `holds`; else it is refused."""
+    if not holds:
+        raise expected(what, value, *path)
+    return value
+
+
 def one_of(words: Sequence[str]) -> str:
     """`'a', 'b' or 'c'`"""
     return " or ".join(filter(None, (", ".join(map(repr, words[:-1])), repr(words[-1]))))
@@ -73,6 +80,13 @@ def listed(value: Any) -> Sequence[Any] | None:
     if isinstance(value, (list, tuple)):
         return value
     return value.tolist() if isinstance(getattr(value, "ndim", None), int) and value.ndim else None
+
+
+def items_of(value: Any, what: str, *path: str | int) -> Sequence[Any]:
+    """The items of a list; anything else is refused."""
+    if (items := listed(value)) is None:
+        raise expected(what, value, *path)
+    return items
 
 
 def unwrapped(value: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...trace import at_values, has_parameters, is_parametric
 from ..pose import three_floats
-from .kind import Fault, Kind, expected, listed, unwrapped, within
+from .kind import Fault, Kind, accepted, expected, listed, unwrapped, within
 
 COUNTS = {2: "two", 3: "three", 4: "four", 6: "six"}
 
@@ -136,9 +136,7 @@ class Matrix(Kind):
     shapes: tuple[tuple[int, ...], ...]
 
     def check(self, value: Any) -> Any:
-        if _shape(value) not in self.shapes:
-            raise expected(self._words(), value)
-        return self._numbers(value)
+        return self._numbers(accepted(_shape(value) in self.shapes, self._words(), value))
 
     def _numbers(self, value: Any, *path: int) -> Any:
         rows = listed(value)
@@ -171,16 +169,11 @@ class Whole(Kind):
         low, high = self.at_least, self.at_most
         bounds = f" from {low} to {high}" if high is not None else f" of at least {low}" if low is not None else ""
         value = unwrapped(value)
-        if not isinstance(value, numbers.Integral) or isinstance(value, bool):
-            raise expected(f"a whole number{bounds}", value)
-        found = int(value)
-        if (low is not None and found < low) or (high is not None and found > high):
-            raise expected(f"a whole number{bounds}", value)
-        return found
+        whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        within_bounds = whole and (low is None or value >= low) and (high is None or value <= high)
+        return int(accepted(within_bounds, f"a whole number{bounds}", value))
 
 
 class Flag(Kind):
     def check(self, value: Any) -> bool:
-        if not isinstance(value, bool):
-            raise expected("true or false", value)
-        return value
+        return accepted(isinstance(value, bool), "true or false", value)

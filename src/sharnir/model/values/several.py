@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import ModelError
 from ..pose import Pose, unit_axis
-from .kind import Fault, Kind, expected, listed, shown, within
+from .kind import Fault, Kind, accepted, expected, items_of, listed, within
 from .scalars import Scalar, ScalarOrVector, Vector
 from .words import Name
 
@@ -37,11 +37,7 @@ HERE = Pose()
 
 class PoseValue(Kind):
     def check(self, value: Any) -> Pose:
-        if value is None:
-            return HERE
-        if not isinstance(value, Pose):
-            raise expected("a sharnir.Pose", value)
-        return value
+        return HERE if value is None else accepted(isinstance(value, Pose), "a sharnir.Pose", value)
 
 
 # --- several
@@ -52,8 +48,7 @@ class ByName(Kind):
     of: Kind
 
     def check(self, value: Any) -> dict[str, Any]:
-        if not isinstance(value, Mapping):
-            raise Fault(f"expected entries by name, got {shown(value)}")
+        accepted(isinstance(value, Mapping), "entries by name", value)
         return {Name().check(name): within(self.of, x, name) for name, x in value.items()}
 
 
@@ -65,17 +60,12 @@ class Rows(Kind):
     """By key: the kind, and the default (None: there must be a value)."""
 
     def check(self, value: Any) -> tuple[tuple[Any, ...], ...]:
-        rows = listed(value)
-        if rows is None:
-            raise expected("a list", value)
-        return tuple([self._row(row, k) for k, row in enumerate(rows)])
+        return tuple([self._row(row, k) for k, row in enumerate(items_of(value, "a list"))])
 
     def _row(self, row: Any, k: int) -> tuple[Any, ...]:
-        values = listed(row)
-        if values is None or len(values) != len(self.columns):
-            raise expected(f"({', '.join(self.columns)})", row, k)
-        kinds = [(kind, key) for key, (kind, _) in self.columns.items()]
-        return tuple([within(kind, x, k, key) for (kind, key), x in zip(kinds, values, strict=True)])
+        values = listed(row) or ()
+        accepted(len(values) == len(self.columns), f"({', '.join(self.columns)})", row, k)
+        return tuple([within(kind, x, k, key) for (key, (kind, _)), x in zip(self.columns.items(), values, strict=True)])
 
 
 @dataclass(frozen=True)
@@ -85,13 +75,8 @@ class Elements(Kind):
     of: type
 
     def check(self, value: Any) -> tuple[Any, ...]:
-        values = listed(value)
-        if values is None:
-            raise expected("a list", value)
-        for k, x in enumerate(values):
-            if not isinstance(x, self.of):
-                raise expected(f"a sharnir.{self.of.__name__}", x, k)
-        return tuple(values)
+        what = f"a sharnir.{self.of.__name__}"
+        return tuple([accepted(isinstance(x, self.of), what, x, k) for k, x in enumerate(items_of(value, "a list"))])
 
 
 @dataclass(frozen=True)
@@ -103,11 +88,9 @@ class OneOf(Kind):
     """A class of the user's own below it is accepted too, though not in files."""
 
     def check(self, value: Any) -> Any:
-        if not isinstance(value, self.base or self.classes):
-            names = [f"sharnir.{cls.__name__}" for cls in self.classes]
-            what = f"sharnir.{self.base.__name__} such as {names[0]}" if self.base else " or ".join(names)
-            raise expected(f"a {what}", value)
-        return value
+        names = [f"sharnir.{cls.__name__}" for cls in self.classes]
+        what = f"sharnir.{self.base.__name__} such as {names[0]}" if self.base else " or ".join(names)
+        return accepted(isinstance(value, self.base or self.classes), f"a {what}", value)
 
 
 class State(Kind):
@@ -116,9 +99,7 @@ class State(Kind):
     def check(self, value: Any) -> dict[str, float | tuple[float, ...]] | tuple[float, ...]:
         if isinstance(value, Mapping):
             return {joint: within(ScalarOrVector(), x, joint) for joint, x in value.items()}
-        if listed(value) is None:
-            raise expected("{joint: value, …} or a list of all values", value)
-        return Vector().check(value)
+        return Vector().check(items_of(value, "{joint: value, …} or a list of all values"))
 
 
 @dataclass(frozen=True)
@@ -130,8 +111,6 @@ class Times(Kind):
     def check(self, value: Any) -> str | float | tuple[float, ...]:
         if isinstance(value, str) and value == self.word:
             return value
-        return (
-            Vector().check(value)
-            if listed(value) is not None
-            else Scalar().number(value, what=f"an interval, a list of times or {self.word!r}")
-        )
+        if listed(value) is not None:
+            return Vector().check(value)
+        return Scalar().number(value, what=f"an interval, a list of times or {self.word!r}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ModelError, brief
-from .kind import Fault, Kind, expected, listed, one_of, shown
+from .kind import Fault, Kind, accepted, expected, items_of, listed, one_of, shown
 from .scalars import Scalar
 
 # --- colours by name or by numbers
@@ -107,13 +107,9 @@ class Label(Text):
 
 class Names(Kind):
     def check(self, value: Any) -> tuple[str, ...]:
-        values = listed(value)
-        if values is None:
-            raise expected("a list of names", value)
+        values = items_of(value, "a list of names")
         for k, x in enumerate(values):
-            if not isinstance(x, str) or not x:
-                raise expected("a name", x, k)
-            if fault := name_fault(x):
+            if fault := name_fault(accepted(isinstance(x, str) and bool(x), "a name", x, k)):
                 raise Fault(fault, k)
         return tuple(values)
 
@@ -123,9 +119,7 @@ class Choice(Kind):
     words: tuple[str, ...]
 
     def check(self, value: Any) -> str:
-        if not isinstance(value, str) or value not in self.words:
-            raise expected(one_of(self.words), value)
-        return value
+        return accepted(isinstance(value, str) and value in self.words, one_of(self.words), value)
 
 
 class ChoiceOrFunction(Choice):

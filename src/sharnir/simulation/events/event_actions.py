@@ -11,8 +11,7 @@ from ...errors import StateError, no_such
 from ...integrate.trajectory import Event as Root
 from ...model.events import DIRECTIONS, Event, EventState
 from ...model.impacts import APART
-from ...model.parameter_checks import check_values
-from ...model.parameters import parameter_value
+from ...model.parameters import check_values, parameter_value
 from ...model.states import check_state
 from ..control.applied_forces import AppliedForces
 from ..run.sensitivities import jump

@@ -18,8 +18,7 @@ from ...dialect.cache import Cache
 from ...dialect.native import Native
 from ...errors import StateError
 from ...model.events import Event
-from ...model.forces.force_element import Force
-from ...model.forces.force_states import parts_of
+from ...model.forces.force_element import Force, parts_of
 from ...model.forces.groups import Group
 from ...model.forces.layout import Layout
 from ...model.forces.shape import Shape

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...model.joints.segments import Segment
+from ...model.joints.traced import Segment
 from ...model.placed_joint import PlacedJoint
 from ...model.pose import Pose, unchecked_rotation
 from ...model.quaternions import quaternions_of, without_jumps

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...dynamics import Dynamics
 from ...errors import SingularError, StateError
-from ...model.deformed_places import MovedPlaces, material
+from ...model.deformation import MovedPlaces, material
 from ...model.model import Model
 from ...model.per_structure import per_structure
 from ...model.references import located

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...errors import ModelError, no_such
 from ...model.joints import Joint
-from ...model.joints.segments import Segment
+from ...model.joints.traced import Segment
 from ...model.model import Model
 from ...model.placed_joint import PlacedJoint
 from ...model.references import is_name_in, names_of_parts, readings

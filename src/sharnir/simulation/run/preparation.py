@@ -20,7 +20,7 @@ from ...integrate.methods import integrator as integrator_named
 from ...integrate.workspace import make_ready
 from ...model.events import Event
 from ...model.model import Model
-from ...model.parameter_checks import check_values
+from ...model.parameters import check_values
 from ...model.states import check_state
 from ...types import real_array
 from ..control.joint_laws import law_of, with_law

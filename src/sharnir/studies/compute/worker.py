@@ -17,7 +17,7 @@ from ...dialect.jit import host_lanes
 from ...errors import SharnirError, SimulationError
 from ...integrate.trajectory import in_words
 from ...model.model import Model
-from ...model.parameter_checks import check_values
+from ...model.parameters import check_values
 from ...model.validity import beyond_validity, warn_of_deformation
 from ...simulation.results.records import Cost
 from ...simulation.results.result import Result

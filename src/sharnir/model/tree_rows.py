@@ -1,24 +1,99 @@
-"""The joints of a tree as rows of elementary motions, written for all joints at once.
+"""The joints and the bodies of a tree as rows of arrays, written for all of them at once; some numbers depend on parameters.
 
-Large models have many joints of few types: Python works once on every distinct list of motions and every distinct placement,
-the rest is done with arrays.
+Large models have many joints of few types: Python works once on every distinct list of motions, every distinct placement and
+every distinct body, the rest is done with arrays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import chain, count
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ModelError, TraceError
 from ..kernels import algebra
 from ..kernels.joint_stage import GIVEN, Joints
+from ..trace import Expression, Number, ParameterGraph, Symbol, at_values
 from ..types import FloatArray, IntArray, starts
+from .body import Body
 from .joints.joint_type import ElementaryMotion
-from .parametric import array_of, constant_entries
 from .pose import Pose
 
+# --- arrays some of whose numbers depend on parameters: floats at given values, and which entries are formulas
+G = TypeVar("G", bound=tuple[Any, ...])
+
+
+class ParametricEntry(NamedTuple):
+    """A number of an array that is a formula of parameters."""
+
+    group: int
+    field: str
+    place: int
+    """Index in the flat array."""
+    formula: Symbol
+
+
+def array_of(rows: Any) -> np.ndarray:
+    """Floats; objects where a number depends on parameters."""
+    try:
+        return np.array(rows, dtype=float)
+    except TraceError:
+        return np.array(rows, dtype=object)
+
+
+def floats(x: np.ndarray, values: Mapping[str, float]) -> np.ndarray:
+    """The array with parameters at these values."""
+    if x.dtype != object:
+        return x
+    return np.array([at_values(one, values) for one in x.ravel().tolist()], dtype=float).reshape(x.shape)
+
+
+def constant_entries(x: np.ndarray) -> np.ndarray:
+    """Whether each number is a float."""
+    if x.dtype != object:
+        return np.ones(x.shape, dtype=bool)
+    return np.array([not isinstance(one, Symbol) for one in x.ravel().tolist()], dtype=bool).reshape(x.shape)
+
+
+def separated(number: int, group: G, values: Mapping[str, float]) -> tuple[G, list[ParametricEntry]]:
+    """A group of arrays as floats at these values, and its entries that are formulas."""
+    entries, arrays = [], {}
+    for field, x in group._asdict().items():  # type: ignore[attr-defined]
+        if x.dtype == object:
+            flat = x.ravel().tolist()
+            entries += [ParametricEntry(number, field, k, one) for k, one in enumerate(flat) if isinstance(one, Symbol)]
+            arrays[field] = floats(x, values)
+    return group._replace(**arrays), entries  # type: ignore[attr-defined]
+
+
+class ParametricData:
+    """All entries of the arrays of a structure that are formulas of parameters."""
+
+    def __init__(self, entries: Sequence[ParametricEntry], graph: ParameterGraph) -> None:
+        self.entries = tuple(entries)
+        for entry in entries:
+            if entry.formula.graph is not graph:
+                raise ModelError(f"{entry.formula!r} belongs to another model: add its parameters to this one with add_parameter")
+        self.expression = Expression(graph, (), [entry.formula for entry in entries])
+
+    def filled(self, groups: Sequence[Any], parameters: Mapping[str, Number]) -> list[Any]:
+        """Copies of groups of arrays, of floats or of generic scalars, with these entries."""
+        changed = {(entry.group, entry.field) for entry in self.entries}
+        out = [
+            group._replace(**{field: getattr(group, field).copy() for k, field in changed if k == number})
+            for number, group in enumerate(groups)
+        ]
+        for entry, value in zip(self.entries, self.expression(parameters=parameters), strict=True):
+            getattr(out[entry.group], entry.field).reshape(-1)[entry.place] = value
+        return out
+
+
+# --- joints as rows of elementary motions
 T = TypeVar("T")
 
 NOTHING = 0
@@ -159,3 +234,58 @@ def _as_kernels_read(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     nearest = np.rint(numbers) + 0.0  # no negative zeros
     G[constant] = np.where(np.abs(numbers - nearest) < 1e-15, nearest, numbers)
     return x[:, :3], G
+
+
+# --- masses, inertias and inverse mass matrices of all bodies
+def mass_properties(bodies: Sequence[Body], parameters: Mapping[str, float]) -> tuple[np.ndarray, ...]:
+    """For the base and every body its mass, moment h = m r_c (nb+1, 3), inertia about its origin xx yy zz xy xz yz (nb+1, 6) and
+    index among the distinct bodies (nb+1,); the inverse mass matrices of these (kinds, 6, 6), nan where they are not solid; for
+    every body whether it has mass, and inertia about every axis. `parameters`: their values, at which that is decided."""
+    base = (0.0, (0.0,) * 3, (0.0,) * 6)
+    kinds: dict[tuple[Any, ...], int] = defaultdict(count().__next__)  # numbered in order of occurrence: many bodies, few kinds
+    each = map(kinds.__getitem__, chain([base], map(attrgetter("mass", "com", "inertia"), bodies)))
+    kind_of = np.fromiter(each, dtype=np.int64, count=len(bodies) + 1)
+    numbers = array_of([(mass, *com, *inertia) for mass, com, inertia in kinds])
+    mass, com, about_com = numbers[:, 0], numbers[:, 1:4], numbers[:, 4:]
+    present = floats(numbers, parameters)
+    moments = np.linalg.eigvalsh(present[:, [4, 7, 8, 7, 5, 9, 8, 9, 6]].reshape(-1, 3, 3))
+    solid = (present[:, 0] > 0.0) & (moments[:, 0] > 1e-14 * moments[:, 2])
+    h = mass[:, None] * com
+    inertia = np.stack(_about_origin(mass, com.T, about_com.T), axis=1)
+    mobility = _mobilities(mass, com, about_com, np.flatnonzero(solid))
+    return mass[kind_of], h[kind_of], inertia[kind_of], kind_of, mobility, solid[kind_of][1:]
+
+
+def _about_origin(m: Any, c: Any, J: Any) -> tuple[Any, ...]:
+    """J_O = J_c + m(c²E − ccᵀ), xx yy zz xy xz yz, of generic scalars or of columns of them."""
+    x, y, z = c
+    xx, yy, zz, xy, xz, yz = J
+    return (
+        xx + m * (y * y + z * z), yy + m * (x * x + z * z), zz + m * (x * x + y * y),
+        xy - m * (x * y), xz - m * (x * z), yz - m * (y * z),
+    )  # fmt: skip
+
+
+def _mobilities(mass: Any, com: Any, inertia: Any, solid: IntArray) -> np.ndarray:
+    """Inverse mass matrices of the solid bodies, nan for the others.
+
+    M⁻¹ = [E/m − c̃J⁻¹c̃  c̃J⁻¹; −J⁻¹c̃  J⁻¹], with J about the centre of mass: the acceleration of the origin by a wrench there.
+    """
+    out = np.full((len(mass), 6, 6), np.nan, dtype=mass.dtype)
+    (x, y, z), K = com[solid].T, np.moveaxis(_inverse_symmetric(inertia[solid].T), -1, 0)
+    c = np.zeros((len(solid), 3, 3), dtype=mass.dtype)
+    c[:, 0, 1], c[:, 0, 2], c[:, 1, 0], c[:, 1, 2], c[:, 2, 0], c[:, 2, 1] = -z, y, z, -x, -y, x
+    cK = c @ K
+    out[solid, :3, :3] = -(cK @ c) + np.eye(3) / mass[solid, None, None]
+    out[solid, :3, 3:], out[solid, 3:, :3], out[solid, 3:, 3:] = cK, -(K @ c), K
+    return out
+
+
+def _inverse_symmetric(J: Any) -> np.ndarray:
+    """The inverse of a symmetric 3×3 matrix given by xx yy zz xy xz yz, by its cofactors."""
+    size = 1.0 if J.dtype == object else np.abs(J).max(axis=0)  # so that products neither overflow nor vanish
+    xx, yy, zz, xy, xz, yz = J / size
+    a, b, c = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+    d, e, f = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
+    scale = 1.0 / (xx * a + xy * b + xz * c) / size
+    return np.array([[a, b, c], [b, d, e], [c, e, f]]) * scale
