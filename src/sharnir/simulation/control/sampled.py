@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import MethodError, StateError, brief, no_such
 from ...model.model import Model
-from ..results.by_name import ByName
+from ..results.records import ByName
 from ..run.checks import check_resolution, number
 
 Controller = Callable[..., Any]

@@ -16,11 +16,10 @@ from ...model.references import is_name_in
 from ...model.states import check_array
 from ...solvers.solver import Actions
 from ...types import real_array
-from .by_name import squeezed
 from .derived import Derived
-from .joint_forces import power, reaction, reactions_of_links
+from .joint_forces import JointLoads, joint_loads, power, reaction, reactions_of_links
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, columns, find_joint, values_of
-from .released import JointLoads, joint_loads
+from .records import squeezed
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -229,12 +228,12 @@ class NamedMotion(Derived):
         Columns are called as in `to_csv`: "q elbow", "v elbow", "a elbow", "state integral", "kinetic", "work of drives". Units
         are in `attrs["units"]`, by column. The rows of a rollout are numbered by trajectory and time.
         """
-        from .tables import to_dataframe
+        from .storage import to_dataframe
 
         return to_dataframe(self)
 
     def to_csv(self, path: PathLike) -> None:
         """Time, coordinates, speeds and accelerations of every joint, states of forces, energies: a row per time."""
-        from .tables import to_csv
+        from .storage import to_csv
 
         to_csv(self, path)

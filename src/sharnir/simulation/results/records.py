@@ -1,4 +1,4 @@
-"""The declaration of arrays in results, and records of a run beside its motion: its cost, its energies, its events."""
+"""The declaration of arrays in results, entries of q and v by joint, and records of a run: its cost, its energies, its events."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from ...errors import StateError, brief
+from ...model.model import Model
 
 
 class Stored(NamedTuple):
@@ -25,6 +28,34 @@ def stored(name: str, *dimensions: str, units: str = "", long_name: str = "") ->
 def declared(owner: Any) -> dict[str, Stored]:
     """Stored arrays of a dataclass, or of one of its objects, by their attributes."""
     return {f.name: f.metadata["stored"] for f in fields(owner) if "stored" in f.metadata}
+
+
+class ByName:
+    """q (…, nq), v (…, nv) of a model, or derivatives of them."""
+
+    model: Model
+    q: np.ndarray
+    v: np.ndarray
+
+    def coordinate(self, joint: str) -> np.ndarray:
+        """Entries of q that belong to a joint: (…,), or (…, n) where there are several."""
+        return squeezed(self.q[..., self.model.q_slice(joint)])
+
+    def speed(self, joint: str) -> np.ndarray:
+        """Entries of v that belong to a joint: (…,), or (…, n) where there are several."""
+        return squeezed(self.v[..., self.model.v_slice(joint)])
+
+
+def index_of(k: object, n: int, what: str) -> int:
+    """An index into n rows, counted from the end where it is negative."""
+    if isinstance(k, (bool, np.timedelta64)) or not isinstance(k, (int, np.integer)) or not -n <= k < n:
+        raise StateError(f"expected the number of {what}, from {-n} to {n - 1}; got {brief(k)}")
+    return int(k)
+
+
+def squeezed(x: np.ndarray) -> np.ndarray:
+    """Without the last axis where there is one number along it."""
+    return x[..., 0] if x.shape[-1] == 1 else x
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,8 @@ from ...model.references import is_name_in
 from ...model.services import service
 from ..control.sampled import Commands
 from ..events.contacts import with_contacts
-from .by_name import ByName, index_of
 from .named_motion import NamedMotion
-from .records import Cost, EventRecord, ImpactRecord, stored
+from .records import ByName, Cost, EventRecord, ImpactRecord, index_of, stored
 
 if TYPE_CHECKING:
     from .storage import PathLike

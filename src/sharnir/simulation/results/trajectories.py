@@ -14,9 +14,8 @@ from ...errors import StateError
 from ...model.model import Model
 from ...model.services import service
 from ...model.validity import WHY, beyond_validity
-from .by_name import index_of
 from .named_motion import NamedMotion
-from .records import Cost, stored
+from .records import Cost, index_of, stored
 from .result import Result
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from ...model.states import check_model, check_tau, check_time
 from ...types import truth
 from ..control.joint_laws import JointLaw
 from ..events.event_actions import Changes
-from ..results.by_name import ByName
+from ..results.records import ByName
 from ..results.result import Result
 from .checks import Tau, check_events, check_resolution, check_step, choice, number
 from .options import MotionOptions, split
