@@ -132,10 +132,9 @@ def is_sampled(control: object) -> bool:
 def check_control(control: object) -> list[Sampled]:
     """Controllers, with names that differ."""
     found = [control] if isinstance(control, Sampled) else list(control) if isinstance(control, Sequence) else None
-    if found is None or not all(isinstance(x, Sampled) for x in found):
-        at = "" if found is None else f" {brief(next(x for x in found if not isinstance(x, Sampled)))} in a list"
-        what = f"got{at or ' ' + brief(control)}"
-        raise StateError(f"control: expected sharnir.Sampled(f, period), or a list of them; {what}")
+    others = [brief(control)] if found is None else [f"{brief(x)} in a list" for x in found if not isinstance(x, Sampled)]
+    if found is None or others:
+        raise StateError(f"control: expected sharnir.Sampled(f, period), or a list of them; got {others[0]}")
     return found
 
 

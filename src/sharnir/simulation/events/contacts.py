@@ -32,8 +32,12 @@ KEPT = 4
 def divided(events: Event | Impact | Sequence[Event | Impact]) -> tuple[list[Any], list[Impact]]:
     """Events, not yet checked, and impacts, every one with a name of its own."""
     found = list(events) if np.iterable(events) else [events]
-    impacts = [x for x in found if isinstance(x, Impact)]
-    return [x for x in found if not isinstance(x, Impact)], _named(impacts)
+    given = [x for x in found if isinstance(x, Impact)]
+    impacts = [one if one.name else one.replaced(name=f"impact {k + 1}") for k, one in enumerate(given)]
+    names = [one.name for one in impacts]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise StateError(f"two impacts are called {twice[0]!r}: give them names, Impact(…, name=…)")
+    return [x for x in found if not isinstance(x, Impact)], impacts
 
 
 def check_impacts(impacts: Sequence[Impact], method: str, stabilisation: str | None, sensitivities: Sequence[str]) -> None:
@@ -49,14 +53,6 @@ def check_impacts(impacts: Sequence[Impact], method: str, stabilisation: str | N
         raise MethodError(f"{impacts[0].label}: 'partitioning' cannot follow contacts that come and go; take 'projection'")
     if len(sensitivities):
         raise MethodError(f"{impacts[0].label}: sensitivities are not carried through impacts")
-
-
-def _named(impacts: Sequence[Impact]) -> list[Impact]:
-    out = [one if one.name else one.replaced(name=f"impact {k + 1}") for k, one in enumerate(impacts)]
-    names = [one.name for one in out]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise StateError(f"two impacts are called {twice[0]!r}: give them names, Impact(…, name=…)")
-    return out
 
 
 def with_contacts(model: Model, impacts: Sequence[Impact]) -> Model:
@@ -122,8 +118,8 @@ class Contacts:
         """Where gaps close to zero; where gaps of bodies that are near, zero but for rounding, fall a little below, slower than
         can be seen; and where such bodies part."""
         return [
-            Event(f(one), direction=way)
-            for f, way in ((_closing, "falling"), (_penetrating, "falling"), (_separating, "rising"))
+            Event(_gap(one, what), direction=way)
+            for what, way in (("closes", "falling"), ("falls", "falling"), ("opens", "rising"))
             for one in self.impacts
         ]
 
@@ -138,26 +134,15 @@ class Contacts:
         return out
 
 
-def _closing(impact: Impact) -> Callable[[Motion], Number]:
+def _gap(impact: Impact, what: str) -> Callable[[Motion], Number]:
+    """The function of the event that a gap closes, falls a little below zero, or opens."""
+
     def gap(on: Motion) -> Number:
         contact = on.parameter(switch_of(impact))
+        if what == "opens":
+            beside = near(contact)
+            return beside * (impact.gap(on) - TOUCH) - (1.0 - beside)
         held = pressed(contact)
-        return (1.0 - held) * (impact.gap(on) + TOUCH * near(contact)) + held
-
-    return gap
-
-
-def _penetrating(impact: Impact) -> Callable[[Motion], Number]:
-    def gap(on: Motion) -> Number:
-        held = pressed(on.parameter(switch_of(impact)))
-        return (1.0 - held) * (impact.gap(on) + TOUCH) + held
-
-    return gap
-
-
-def _separating(impact: Impact) -> Callable[[Motion], Number]:
-    def gap(on: Motion) -> Number:
-        beside = near(on.parameter(switch_of(impact)))
-        return beside * (impact.gap(on) - TOUCH) - (1.0 - beside)
+        return (1.0 - held) * (impact.gap(on) + (TOUCH * near(contact) if what == "closes" else TOUCH)) + held
 
     return gap

@@ -14,10 +14,9 @@ from ...model.impacts import APART
 from ...model.parameter_checks import check_values
 from ...model.parameters import parameter_value
 from ...model.states import check_state
-from ..control.applied_forces import AppliedForces
 from ..run.sensitivities import jump
 from ..systems.motion_system import MotionSystem
-from .impacts import ALONE, Beside, Impacts, booked, doubled
+from .impacts import ALONE, Beside, Impacts, over
 
 
 class Changes:
@@ -30,16 +29,30 @@ class Changes:
         self.impacts = impacts
         self._actors: list[str] = []
         self._booked: list[tuple[float, np.ndarray]] = [(-np.inf, np.zeros(0))]
-        self.forces = AppliedForces(motion.tau, motion.setup.law)
+        self._constant, self._forces = motion.tau.copy(), list[tuple[float, np.ndarray]]()
 
     def root(self, event: Event, number: int) -> Root:
         """`number`: among all events of the run."""
         direction = DIRECTIONS[event.direction]
         if not callable(event.action):
             return Root(direction, event.action, name=event.name)
-        actor = f"event {event.name}".rstrip()
+        actor, m = f"event {event.name}".rstrip(), self.m
         self.account_for(actor)
-        return Root(direction, "change", self._change(actor, event.label, event.action, number), event.name)
+        acted = partial(self._acted, event.label, event.action)
+
+        def change(t: float, x: np.ndarray) -> np.ndarray:
+            before = m.energy(t, x) if actor in self._actors else 0.0
+            if m.setup.sensitivities is None:
+                after, m.parameters[:] = acted(t, x, m.parameters)
+            else:
+                state, rows = jump(m, partial(self._slope, number), acted, t, x)
+                after = np.concatenate([state, rows.ravel()])
+            self._book(actor, t, after, before)
+            after = self.settled(t, after)
+            self.recorded(t)
+            return after
+
+        return Root(direction, "change", change, event.name)
 
     def account_for(self, actor: str) -> None:
         """Keep an account, from the start on, of the energy that `actor` adds or removes by its changes."""
@@ -55,29 +68,9 @@ class Changes:
 
     def work(self, t: np.ndarray, beside: Beside = ALONE) -> np.ndarray:
         """(T, causes): energy added so far at single instants."""
-        own = booked(self._booked, self._sign * t, (self._sign * beside[0], self._sign * beside[1]))
-        return own if self.impacts is None else np.concatenate([self.impacts.work(t, beside), own], axis=1)
-
-    def of_impacts(self) -> list[Root]:
-        return self.impacts.roots(self.recorded) if self.impacts else []
-
-    def _change(
-        self, actor: str, label: str, action: Callable[[EventState], object], number: int
-    ) -> Callable[[float, np.ndarray], np.ndarray]:
-        def change(t: float, x: np.ndarray) -> np.ndarray:
-            m = self.m
-            before = m.energy(t, x) if actor in self._actors else 0.0
-            if m.setup.sensitivities is None:
-                after, m.parameters[:] = self._acted(label, action, t, x, m.parameters)
-            else:
-                state, rows = jump(m, self._slopes(number), partial(self._acted, label, action), t, x)
-                after = np.concatenate([state, rows.ravel()])
-            self._book(actor, t, after, before)
-            after = self.settled(t, after)
-            self.recorded(t)
-            return after
-
-        return change
+        accounts = [self._booked] if self.impacts is None else [self.impacts.booked, self._booked]
+        ends = (self._sign * beside[0], self._sign * beside[1])
+        return np.concatenate([over(one, self._sign * t, ends, jumped=False) for one in accounts], axis=1)
 
     def settled(self, t: float, x: np.ndarray) -> np.ndarray:
         """The state after something outside the equations has changed it, or what acts on it: contacts may open or close."""
@@ -97,16 +90,13 @@ class Changes:
         """Causes that add or remove energy, impacts and events included."""
         return (*self.m.causes, *(self.impacts.causes if self.impacts else ()), *self._actors)
 
-    def _slopes(self, number: int) -> Callable[..., float]:
+    def _slope(self, number: int, t: float, x: np.ndarray, dx: np.ndarray, dp: np.ndarray, dt: float) -> float:
+        """The change of the function of an event along a direction."""
         m = self.m
-
-        def slope(t: float, x: np.ndarray, dx: np.ndarray, dp: np.ndarray, dt: float) -> float:
-            assert m.event_functions is not None
-            (q, v, z, _), (dq, dv, dz, _) = m.split(x), m.split(dx)
-            p, dp = m.with_states(m.parameters, z), m.with_states(dp, dz)
-            return m.event_functions.slope(t, q, v, p, number, (dq, dv, dp, np.array([dt])))
-
-        return slope
+        assert m.event_functions is not None
+        (q, v, z, _), (dq, dv, dz, _) = m.split(x), m.split(dx)
+        p, dp = m.with_states(m.parameters, z), m.with_states(dp, dz)
+        return m.event_functions.slope(t, q, v, p, number, (dq, dv, dp, np.array([dt])))
 
     def _acted(
         self, label: str, action: Callable[[EventState], object], t: float, x: np.ndarray, parameters: np.ndarray
@@ -141,14 +131,9 @@ class Changes:
             m.parameters[:] = before
 
     def set_parameters(
-        self,
-        label: str,
-        values: Mapping[str, float],
-        t: float,
-        x: np.ndarray,
-        states: Mapping[str, float] | None = None,
+        self, label: str, values: Mapping[str, float], t: float, x: np.ndarray, states: Mapping[str, float] | None = None,
         actor: str = "",
-    ) -> np.ndarray:
+    ) -> np.ndarray:  # fmt: skip
         """Other values of parameters from now on, and of states of forces; the state where it is consistent with them. `actor`:
         to whose account that goes."""
 
@@ -166,9 +151,21 @@ class Changes:
         """Parameters (T, n) at the times of the result; of two rows of one time the first is before a change."""
         if not self.m.parameters.size:
             return np.zeros((0, 0))
-        starts, (first, _) = np.array([start for start, _ in self._history]), doubled(t, beside)
-        at = [np.searchsorted(starts, self._sign * t, side=side) - 1 for side in ("left", "right")]
-        return np.array([values for _, values in self._history])[np.where(first, *at)]
+        return over(self._history, self._sign * t, (self._sign * beside[0], self._sign * beside[1]), jumped=True)
+
+    def force(self, t: float) -> None:
+        """Record the present joint forces as those from t on."""
+        self._forces.append((t, self.m.tau.copy()))
+
+    def forces_over(self, t: np.ndarray, q: np.ndarray, v: np.ndarray, parameters: np.ndarray | None) -> np.ndarray:
+        """(nv,) where joint forces are constant, else (T, nv): those that act from each time on, with those of a law."""
+        law = self.m.setup.law
+        if not self._forces and law is None:
+            return self._constant
+        values, times = np.array([self._constant, *(x for _, x in self._forces)]), np.array([x for x, _ in self._forces])
+        near = 4.0 * np.spacing(np.abs(t))  # the time of a row and that of an instant may differ by rounding
+        tau: np.ndarray = values[np.searchsorted(times, t + near, side="right")]
+        return tau if law is None or not len(t) else tau + law(t, q, v, parameters)
 
 
 def _call(action: Callable[[EventState], object], state: EventState, label: str) -> None:

@@ -51,10 +51,6 @@ class EventFunctions:
         self._slopes: Expression | None = None
         self._needs_bodies = any(kind in ("r", "G", "velocity") for kind, _ in self._inputs)
 
-    @classmethod
-    def of(cls, structure: Structure, events: Sequence[Event]) -> EventFunctions | None:
-        return cls(structure, events) if events else None
-
     def _on(self, values: Values, dtype: type) -> tuple[Number, ...]:
         """Values from generic scalars: q, v, parameter, t."""
         motion = with_bodies(self.structure, values, dtype) if self._needs_bodies else values

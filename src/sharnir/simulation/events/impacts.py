@@ -37,17 +37,11 @@ class Impacts:
         self._others = np.setdiff1d(np.arange(len(self.table)), contacts.rows)
         self._slips = [SlipRows(motion.structure, one.slipping, one.label) if one.friction else None for one in contacts.impacts]
         self.records: list[ImpactRecord] = []
-        self._booked: list[tuple[float, np.ndarray]] = [(-np.inf, np.zeros(len(contacts)))]
+        self.causes = tuple(f"impact {one.name}" for one in contacts.impacts)
+        self.booked: list[tuple[float, np.ndarray]] = [(-np.inf, np.zeros(len(contacts)))]
+        """Energy added so far by every contact, from each time on."""
 
     # --- for the run ----------------------------------------------------------------------------------------------------------
-    @property
-    def causes(self) -> tuple[str, ...]:
-        return tuple(f"impact {one.name}" for one in self.c.impacts)
-
-    def work(self, t: np.ndarray, beside: Beside = ALONE) -> np.ndarray:
-        """(T, contacts): energy added so far, by every contact."""
-        return booked(self._booked, t, beside)
-
     def roots(self, recorded: Callable[[float], None]) -> list[Root]:
         """In the order of the functions: gaps, gaps a little below zero, gaps that open, multipliers. `recorded`: called after
         every change."""
@@ -87,7 +81,7 @@ class Impacts:
                     f"{one.label}: the motion starts with a gap of {gap:g}, below zero; start where bodies are apart"
                 )
         x = self.settle(t, x)
-        del self._booked[1:]  # the account begins after that
+        del self.booked[1:]  # the account begins after that
         return x
 
     # --- one instant ------------------------------------------------------------------------------------------------------------
@@ -151,7 +145,7 @@ class Impacts:
         return [k for k, x in zip(slow, force, strict=True) if x > 0.0]
 
     def _book(self, t: float, touching: list[int], contacts: list[Contact], closed: list[int], gained: float) -> None:
-        work = self._booked[-1][1].copy()
+        work = self.booked[-1][1].copy()
         for k, one in zip(touching, contacts, strict=True):
             work[k] += one.taken
             if one.impulse > 0.0 and one.approach > HARDLY * one.rest_speed:
@@ -159,7 +153,7 @@ class Impacts:
                 self.records.append(ImpactRecord(name, t, one.approach, one.impulse, one.lost, along, k in closed))
         left = gained - sum(one.taken for one in contacts)  # prescribed motions, and what the end of a slow rebound takes
         work[closed[0] if closed else touching[0]] += left
-        self._booked.append((t, work))
+        self.booked.append((t, work))
 
     # --- the equations at a state -----------------------------------------------------------------------------------------------
     def _parameters(self, x: np.ndarray) -> np.ndarray:
@@ -173,19 +167,14 @@ class Impacts:
         return self.table.evaluate(q, v, t, parameters)
 
 
-def doubled(t: np.ndarray, beside: Beside = ALONE) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows are the first, and which the second, of two at one time: the states before and after a jump. `beside`: the times
-    of the rows before and after these."""
+def over(history: Sequence[tuple[float, np.ndarray]], t: np.ndarray, beside: Beside, jumped: bool) -> np.ndarray:
+    """(T, n): what holds at times t by a history of jumps. Two rows of one time, as there are where every step is a row, are the
+    states before and after a jump; `jumped`: whether a single row is the state after it. `beside`: the times of the rows before
+    and after these."""
     same = np.diff(np.concatenate([beside[:1], t, beside[1:]])) == 0.0
-    return same[1:], same[:-1]
-
-
-def booked(account: Sequence[tuple[float, np.ndarray]], t: np.ndarray, beside: Beside = ALONE) -> np.ndarray:
-    """(T, causes): what an account of jumps holds at times t. A row at the time of a jump is the state before it; of two rows, as
-    there are where every step is a row, the second is the state after it."""
-    starts, (_, second) = np.array([start for start, _ in account]), doubled(t, beside)
-    at = np.where(second, np.searchsorted(starts, t, side="right"), np.searchsorted(starts, t, side="left")) - 1
-    return np.array([work for _, work in account])[at]
+    starts, after = np.array([start for start, _ in history]), ~same[1:] if jumped else same[:-1]
+    at = np.where(after, np.searchsorted(starts, t, side="right"), np.searchsorted(starts, t, side="left")) - 1
+    return np.array([values for _, values in history])[at]
 
 
 def _put(m: MotionSystem, x: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:

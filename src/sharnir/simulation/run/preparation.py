@@ -16,19 +16,19 @@ from ...equations.assembly.start import StartState, as_guess, assemble_start
 from ...equations.motion.normalization import normalized_start
 from ...equations.motion.stabilisation import DECAYING, Stabilisation, with_decay
 from ...equations.motion.stabilisation import chosen as chosen_stabilisation
-from ...errors import MethodError
+from ...errors import MethodError, StateError
 from ...integrate.compiled import make_ready
 from ...integrate.methods import integrator as integrator_named
 from ...model.events import Event
 from ...model.model import Model
 from ...model.parameter_checks import check_values
-from ...model.states import check_state
+from ...model.states import check_state, check_tau
 from ...types import real_array
 from ..control.joint_laws import law_of, with_law
 from ..events.event_functions import limit_events
 from ..systems.choose import motion_system
 from ..systems.motion_system import MotionSystem, Setup, unseen_work
-from .checks import constant_forces, tolerances_of_state, values_of
+from .checks import tolerances_of_state, values_of
 from .options import CompiledOptions, MotionOptions
 
 NEED_JACOBIAN = ("partitioning", "ggl")
@@ -72,22 +72,24 @@ class Prepared:
             self.law = law_of(self.model, options.backend)
         self.d = Dynamics(self.model, options.method, options.backend, options.threads)
         self.d.formulation.check_inertia()
-        self.table = self.d.constrained.table if self.d.constrained else None
-        self.how = self._stabilisation()
-
-    def _stabilisation(self) -> Stabilisation:
-        constrained, model = self.d.formulation.constrained, self.model.name
-        rows = len(constrained.table) if constrained else 0
-        how = chosen_stabilisation(model, rows, self.options.stabilisation, self.options.decay)
-        if constrained and how.name in NEED_JACOBIAN and constrained.is_sparse:
+        constrained, name = self.d.constrained, self.model.name
+        self.table = constrained.table if constrained else None
+        rows = len(self.table) if self.table is not None else 0
+        self.how = chosen_stabilisation(name, rows, options.stabilisation, options.decay)
+        if constrained and self.how.name in NEED_JACOBIAN and constrained.is_sparse:
             raise MethodError(
-                f"stabilisation {how.name!r} needs all constraints in one matrix, and model {model!r} with its {rows} rows is "
-                f"too large for that by method {self.d.method!r}; choose 'projection' or 'baumgarte', or method='composite'"
+                f"stabilisation {self.how.name!r} needs all constraints in one matrix, and model {name!r} with its {rows} rows "
+                f"is too large for that by method {self.d.method!r}; choose 'projection' or 'baumgarte', or method='composite'"
             )
-        return how
 
     def begin(self, options: MotionOptions) -> Begin:
-        forces = constant_forces(self.model, options.tau)
+        tau = options.tau
+        if not isinstance(tau, Mapping) and np.asarray(tau, dtype=object).ndim > 1:
+            raise StateError(
+                "tau: the joint forces of `simulate` are constant, an array (nv,) or {joint: value}, or a function of `Motion`; "
+                "for others give control=sharnir.Sampled(…), or use `rollout`"
+            )
+        forces = check_tau(self.model, tau)
         values = self.values(options.parameters, options.states)
         asked = as_guess(self.user_model, options.q0, options.v0, options.fixed, options.nearest)
         return Begin(asked, self.start(asked, options.t0, values), options.t0, forces, values)

@@ -17,18 +17,19 @@ import numpy as np
 from ...dialect.jit import host_lanes
 from ...dialect.native import Native, from_python
 from ...dynamics import Dynamics
+from ...equations.motion.constrained import ConstrainedEquations
 from ...equations.motion.normalization import native_normalize, normalized_start
 from ...equations.motion.partitioning import Partitioning
 from ...equations.motion.stabilisation import PROJECTION, Stabilisation
 from ...equations.motion.state_rates import native_carry
 from ...equations.singular.singular_passage import Run, SingularPassage
 from ...integrate.switching import LARGEST
-from ...integrate.system import System, buffers
+from ...integrate.system import Buffers, System, buffers
 from ...model.events import Event
 from ...model.impacts import Impact
 from ...model.model import Model
 from ...model.structure import Structure
-from ..control.applied_forces import Law
+from ..control.joint_laws import Law
 from ..events.contacts import Contacts
 from ..events.event_functions import EventFunctions
 from ..run.sensitivities import Sensitivities
@@ -115,7 +116,13 @@ class MotionSystem(ABC):
         self.decay = np.array(self.stabilisation.decay if setup.decay is None else setup.decay, dtype=float)
         self.partitioning: Partitioning | None = None
         self.passage: SingularPassage | None = None
-        self.event_functions = EventFunctions.of(s, setup.events)
+        self.event_functions = EventFunctions(s, setup.events) if setup.events else None
+
+    @property
+    def equations(self) -> ConstrainedEquations:
+        """`constrained`, where there are constraints."""
+        assert self.constrained is not None
+        return self.constrained
 
     @property
     def impacts(self) -> tuple[Impact, ...]:
@@ -221,6 +228,25 @@ class MotionSystem(ABC):
                 break
         return (self.partitioning.start(t, whole) if self.partitioning else whole)[: len(x)]
 
+    def _passing(
+        self, b: Buffers, pivots: np.ndarray, derivative: list[Native], after: list[Native], jacobian: Sequence[Native] = (),
+        compiled: bool = True,
+    ) -> SingularPassage:  # fmt: skip
+        """Evaluations and steps that pass singular positions, from those that do not."""
+        how = self.stabilisation
+        run = Run(
+            b.X, b.DX, b.T, b.J, self.tau, self.parameters, pivots, self.setup.n, self.more, derivative, after, jacobian,
+            self.derivative_of_one, how.name != "none", how.backward, self._failed, compiled=compiled,
+        )  # fmt: skip
+        return SingularPassage(self.equations, run)
+
+    def _failed(self, error: BaseException) -> None:
+        self.system.failure = error
+
+    def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
+        """The derivative of one state in these arrays, where there are pivots of constraints."""
+        raise NotImplementedError
+
     @abstractmethod
     def projected(self, t: float, x: np.ndarray) -> np.ndarray:
         """x projected onto the constraints."""
@@ -248,13 +274,7 @@ class CompiledSystem(MotionSystem):
         jacobian = [*carry, *jacobian] if jacobian else []
         b.T[:] = setup.t0
         if (pivots := self.pivots()) is not None and self.constrained and len(self.constrained.table):
-            self.passage = SingularPassage(
-                self.constrained,
-                Run(
-                    b.X, b.DX, b.T, b.J, self.tau, self.parameters, pivots, setup.n, self.more, derivative, after, jacobian,
-                    self.derivative_of_one, self.stabilisation.name != "none", self.stabilisation.backward, self._failed,
-                ),
-            )  # fmt: skip
+            self.passage = self._passing(b, pivots, derivative, after, jacobian)
             derivative, after = [self.passage.derivative], [self.passage.after_step]
             jacobian = self.passage.jacobian
         self.system = System(
@@ -288,9 +308,6 @@ class CompiledSystem(MotionSystem):
 
         return [from_python(pushing)]
 
-    def _failed(self, error: BaseException) -> None:
-        self.system.failure = error
-
     def _constraint_functions(self) -> tuple[list[Native], list[Native]]:
         """Functions called before every evaluation and after every step: normalization, projection, partitioning."""
         if self.constrained and self.stabilisation.name == PROJECTION:
@@ -303,8 +320,7 @@ class CompiledSystem(MotionSystem):
         return [recover], [*normalization, recover, reconsider]
 
     def _projection(self) -> list[Native]:
-        assert self.constrained is not None
-        return self.constrained.projector.natives(self.at, self.setup.n, self.lanes)
+        return self.equations.projector.natives(self.at, self.setup.n, self.lanes)
 
     @cached_property
     def _projected(self) -> System:
@@ -317,10 +333,6 @@ class CompiledSystem(MotionSystem):
     @abstractmethod
     def derivative(self) -> list[Native]:
         """at["rate"], at["qdd"] and at["more"], rates of states of forces and powers."""
-
-    def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
-        """The same of one state in these arrays, where there are `pivots`."""
-        raise NotImplementedError
 
     def pivots(self) -> np.ndarray | None:
         """Where `derivative` leaves the inverse pivots of the constraints of every state."""

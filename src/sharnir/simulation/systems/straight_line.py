@@ -21,25 +21,15 @@ def straight_line_code(setup: Setup) -> Derivative | None:
         return None
     if constrained and (constrained.form or not constrained.is_small):
         return None
-    limit: int | None = None
+    limit, batch = None, setup.n > 1
     if f.requested == "auto":
-        batch = setup.n > 1
         if not constrained and (not sizes.is_traceable(structure) if batch else sizes.is_large(structure)):
             return None
-        if not batch:
-            limit = sizes.PROGRAM
-        elif not constrained:
-            limit = sizes.ROLLOUT
+        limit = sizes.PROGRAM if not batch else None if constrained else sizes.ROLLOUT
     return compiled_derivative(
-        structure,
-        method,
-        f.programs.store,
-        constrained,
-        balance=setup.balance,
-        tau_works=setup.balance and setup.tau_works,
-        limit=limit,
-        stabilisation=setup.stabilisation.name,
-    )
+        structure, method, f.programs.store, constrained, balance=setup.balance, tau_works=setup.balance and setup.tau_works,
+        limit=limit, stabilisation=setup.stabilisation.name,
+    )  # fmt: skip
 
 
 class StraightLine(CompiledSystem):
