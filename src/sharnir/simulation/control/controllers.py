@@ -13,7 +13,7 @@ from ...errors import SharnirError, StateError, brief
 from ...integrate.trajectory import in_words
 from ...model.parameters import parameter_value
 from ...model.states import check_tau
-from ..events.event_actions import Changes
+from ..events.events import Changes
 from ..run.checks import ROUNDING
 from ..systems.motion_system import MotionSystem
 from .sampled import Command, Commands, Sample, Sampled, names_of
@@ -151,13 +151,11 @@ class Controllers(Holding):
 
     def _call(self, c: int, k: int, t: float, x: np.ndarray) -> _Given:
         m, label = self.m, self.label(c, k)
-        q, v, z = (part.copy() for part in m.split(x)[:3])
-        now = m.with_states(m.parameters, z)
+        q, v, z, now = m.seen(t, x.copy())
         parameters = dict(zip(m.model.parameters, now.tolist(), strict=False))  # states are the last
         held = self._constant + self.held.sum(axis=0)
         states = dict(zip(m.structure.states, z.tolist(), strict=True))
-        speeds = m.velocities(q, v, t, now)
-        returned = self.returned(c, Sample(m.model, t, q, speeds, held, parameters, k, self.controllers[c].period, states))
+        returned = self.returned(c, Sample(m.model, t, q, v, held, parameters, k, self.controllers[c].period, states))
         if returned is None:
             raise StateError(
                 f"{label} returned nothing: it must return joint forces, an array ({m.nv},) or {{joint: value}}, or a "

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import MethodError, StateError, brief, no_such
+from ...errors import MethodError, StateError, brief
 from ...model.model import Model
-from ..results.records import ByName
+from ..results.records import ByName, entry
 from ..run.checks import check_resolution, number
 
 Controller = Callable[..., Any]
@@ -66,9 +66,7 @@ class Sample(ByName):
 
     def state(self, name: str) -> Any:
         """The value of a state of a force or of the model."""
-        if name not in self.states:
-            raise StateError(no_such("state", name, self.states))
-        return self.states[name]
+        return entry(self.states, name, "state")
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ def charts(results: Results, what: Sequence[str] = (), over: str | None = None) 
     """`what`, by the names of `quantities.py`, over time or over another quantity; several results on the same axes."""
     named = named_results(results)
     every = distinguishable([grouped(r, what) for r in named.values()], FEW if not what else MANY)
-    across = {name: _abscissa(r, over) for name, r in named.items()}
+    across = {name: Line("t", "s", r.t) if over is None else _abscissa(r, over) for name, r in named.items()}
     out = {(panel.title, panel.unit): panel for one in every for panel in one}
     for k, (name, one) in enumerate(zip(named, every, strict=True)):
         for panel in one:
@@ -212,9 +212,7 @@ def _checked(named: dict[Any, Any]) -> dict[Any, Result]:
     return named
 
 
-def _abscissa(r: Result, over: str | None) -> Line:
-    if over is None:
-        return Line("t", "s", r.t)
+def _abscissa(r: Result, over: str) -> Line:
     lines = quantity(r, over)
     if len(lines) != 1:
         raise StateError(f"over={over!r}: it is several numbers, {', '.join(line.label for line in lines)}; name one of them")

@@ -82,18 +82,14 @@ def dependent_values(r: Derived, order: int) -> dict[str, Values]:
     """Coordinates that are no entries of q or v, by name: driven ones, those of followers and of cut joints."""
     found: dict[str, Values] = {}
     for joint in all_joints(r.model).values():
-        if is_cut(r.model, joint) and not has_coordinates(joint.type):
+        kind, runs = joint.type, joint.type.segments(joint.type.label)
+        told = kind.motion is not None or all(run.twist is not None for run in runs) or type(kind).measured is not Joint.measured
+        if is_cut(r.model, joint) and not told:  # from the poses of its bodies
             continue
         if dependent := [column for column in columns(r.model, joint, order) if not column.is_own]:
             values = _values(r, joint, order)
             found |= {column.name: Values(values[..., column.at], column.unit) for column in dependent}
     return found
-
-
-def has_coordinates(joint: Joint) -> bool:
-    """Whether those of a cut joint can be told from the poses of its bodies, or are driven."""
-    runs = joint.segments(joint.label)
-    return joint.motion is not None or all(run.twist is not None for run in runs) or type(joint).measured is not Joint.measured
 
 
 def values_of(r: Derived, name: str, order: int) -> np.ndarray:

@@ -105,16 +105,12 @@ def _lines(axis: Axes, chart: Panel) -> None:
     axis.ticklabel_format(axis="y", useMathText=True, scilimits=(-3, 5))
     if chart.left_out:
         axis.set_title(chart.heading, loc="left", fontsize=8, color=GREY, parse_math=False)
+    short = [shortened(curve.label, LONGEST) for curve in chart.curves]  # so that room is left for the chart
+    labels = [f" {label}" if label.startswith("_") else label for label in short]  # Matplotlib would leave these out
     add_legend(
-        axis, handles, [_legible(curve.label) for curve in chart.curves], loc="upper left", bbox_to_anchor=(1.0, 1.04),
+        axis, handles, labels, loc="upper left", bbox_to_anchor=(1.0, 1.04),
         fontsize=8, ncols=-(-len(handles) // ROWS), handlelength=1.6, labelspacing=0.35, columnspacing=1.0, borderaxespad=0.3,
     )  # fmt: skip
-
-
-def _legible(label: str) -> str:
-    """Not so long that no room is left for the chart; Matplotlib leaves out what begins with an underscore."""
-    short = shortened(label, LONGEST)
-    return f" {short}" if short.startswith("_") else short
 
 
 # --- with plotly ------------------------------------------------------------------------------------------------------------

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ...errors import StateError, brief
+from ...errors import StateError, brief, no_such
 from ...model.model import Model
+from ...model.references import is_name_in
+
+T = TypeVar("T")
 
 
 class Stored(NamedTuple):
@@ -51,6 +55,13 @@ def index_of(k: object, n: int, what: str) -> int:
     if isinstance(k, (bool, np.timedelta64)) or not isinstance(k, (int, np.integer)) or not -n <= k < n:
         raise StateError(f"expected the number of {what}, from {-n} to {n - 1}; got {brief(k)}")
     return int(k)
+
+
+def entry(there: Mapping[str, T], name: str, kind: str, plural: str = "") -> T:
+    """The thing of this name; a name that nothing has is refused, with those there are."""
+    if not is_name_in(there, name):
+        raise StateError(no_such(kind, name, there, plural))
+    return there[name]
 
 
 def squeezed(x: np.ndarray) -> np.ndarray:

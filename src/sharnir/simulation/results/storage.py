@@ -112,23 +112,13 @@ def model_words(model: Model) -> dict[str, list[str]]:
     return names | {"parameter": list(model.parameters), "force_state": list(model.states)}
 
 
-def _words(r: NamedMotion) -> dict[str, list[str]]:
-    """Names along the dimensions of all arrays."""
-    m, own = r.model, model_words(r.model)
-    if not isinstance(r, Result):
-        return own
-    return own | {
-        "cause": list(r.causes),
-        "contact": [one.name for one in r.contacts],
-        "sensitivity": list(r.sensitivity_names),
-        "state": [f"{kind}.{name}" for kind, names in (("q", m.q_names), ("v", m.v_names)) for name in names],
-    }
-
-
 def motion(r: NamedMotion) -> tuple[Variables, dict[str, Any]]:
     """Variables and attributes that define a motion, without its events: declared arrays that have numbers, and the words along
     their dimensions."""
-    lead, words, used = ("trajectory", "time")[-len(r.shape) :], _words(r), dict[str, list[str]]()
+    lead, words, used = ("trajectory", "time")[-len(r.shape) :], model_words(r.model), dict[str, list[str]]()
+    if isinstance(r, Result):
+        words |= {"cause": list(r.causes), "contact": [x.name for x in r.contacts], "sensitivity": list(r.sensitivity_names)}
+        words["state"] = [f"{kind}.{x}" for kind, along in (("q", "coordinate"), ("v", "speed")) for x in words[along]]
     data: Variables = {"time": (("time",), r.t, {"units": UNITS["time"]})}
     for attribute, one in declared(r).items():
         x = getattr(r, attribute)
@@ -189,15 +179,11 @@ def _records(r: Result) -> Variables:
 
 def _commands(r: Result) -> Variables:
     """Commands of sampled controllers, a row for each sample; the word of a row is the name of its controller."""
-    if not any(len(x.t) for x in r.control.values()):
+    every, names = r.control.values(), [name for name, x in r.control.items() for _ in x.t]
+    if not names:
         return {}
-    every = r.control.values()
-    names = [name for name, x in r.control.items() for _ in x.t]
-    rows = {
-        "command_time": np.concatenate([x.t for x in every]),
-        "command_applied": np.concatenate([x.applied for x in every]),
-        "command_tau": np.concatenate([x.tau for x in every]),
-    }
+    parts = (("time", "t"), ("applied", "applied"), ("tau", "tau"))
+    rows = {f"command_{part}": np.concatenate([getattr(x, field) for x in every]) for part, field in parts}
     if r.model.parameters:
         columns = [[x.parameters.get(name, np.full(len(x.t), np.nan)) for name in r.model.parameters] for x in every]
         rows["command_parameters"] = np.concatenate([np.stack(x, axis=1) for x in columns])
@@ -206,21 +192,18 @@ def _commands(r: Result) -> Variables:
 
 def model_texts(r: Result) -> dict[str, str]:
     """The model in the native format, and with the impacts of the run; each empty where Python alone can express its parts."""
-    texts = {"model_yaml": _text(r.model)}
+    models, texts = {"model_yaml": r.model}, dict[str, str]()
     if r.contacts:
-        model = r.model.copy()
-        model.simulation = SimulationSettings(impacts=r.contacts)
-        texts["impacts_yaml"] = _text(model)
+        models["impacts_yaml"] = r.model.copy()
+        models["impacts_yaml"].simulation = SimulationSettings(impacts=r.contacts)
+    for name, model in models.items():
+        try:
+            from ...io.native import dumps
+
+            texts[name] = dumps(model)
+        except (ImportError, SharnirError):
+            texts[name] = ""
     return texts
-
-
-def _text(model: Model) -> str:
-    try:
-        from ...io.native import dumps
-
-        return dumps(model)
-    except (ImportError, SharnirError):
-        return ""
 
 
 # --- tables: a row per state ----------------------------------------------------------------------------------------------

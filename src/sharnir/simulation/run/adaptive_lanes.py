@@ -82,10 +82,14 @@ class AdaptiveLanes:
         self._has_pivots = False
         """Whether `_typical_pivots` are known."""
         derivative, row_derivative = ([*self._carry(x), code.code.bind_vector(x)] for x in (at, row_at))
+        near = []  # how near to a singular position every lane is
+        if self.equations is not None:
+            groups = TypicalPivots(self._typical_pivots), Approach(at["pivots"], at["near"])
+            near = [bind_kernel(approach, *groups, options=side_by_side(host_lanes()), shared=1, store=self._store)]
         none = np.zeros((0, host_lanes())), np.zeros((0, 0, host_lanes())), np.zeros((0, host_lanes()))
         buffers, row_buffers = (Buffers(x["X"], x["DX"], x["t"], *none) for x in (at, row_at))
         rows = System(row_buffers, row_derivative, projection=self._after_step(row_at))
-        system = System(buffers, [*derivative, *self._approach(at)], projection=self._after_step(at))
+        system = System(buffers, [*derivative, *near], projection=self._after_step(at))
         self._lanes = SideBySide(runs.options.integrator, system, at["own"], rows, row_at["own"], at["near"], self._store)
 
     def run(
@@ -163,13 +167,6 @@ class AdaptiveLanes:
         if self.equations is None or self.runs.how.name != PROJECTION:
             return vector_normalize(self.runs.d.model, at["q"], at["t"], self._store)
         return [*self._carry(at), *self.equations.projector.vector(at)]
-
-    def _approach(self, at: Arrays) -> list[Native]:
-        """How near to a singular position every lane is."""
-        if self.equations is None:
-            return []
-        groups = TypicalPivots(self._typical_pivots), Approach(at["pivots"], at["near"])
-        return [bind_kernel(approach, *groups, options=side_by_side(host_lanes()), shared=1, store=self._store)]
 
     def find_typical_pivots(self, q: np.ndarray, t: float, parameters: np.ndarray) -> None:
         """Find the typical pivots, without those of rows that always depend on others, at a position on the constraints: that of

@@ -21,7 +21,7 @@ from ..control.controllers import Holding, schedule
 from ..control.sampled import Command, Sample, Sampled
 from ..systems.choose import motion_system
 from ..systems.motion_system import Setup
-from .checks import ROUNDING, Tau
+from .checks import Tau, whole_steps
 from .options import Control, FixedSteps
 from .preparation import Prepared
 
@@ -188,8 +188,10 @@ class LaneControl(Holding):
     def __init__(
         self, controllers: Sequence[Sampled], model: Model, grid: FixedSteps, constant: np.ndarray, parameters: np.ndarray | None
     ) -> None:
-        keys = ("period", "delay", "offset")
-        in_steps = [replace(one, **{key: self._steps(one, key, grid.step) for key in keys}) for one in controllers]
+        in_steps = []
+        for one in controllers:
+            period, delay, offset = (self._steps(one, key, grid.step) for key in ("period", "delay", "offset"))
+            in_steps.append(replace(one, period=period, delay=delay, offset=offset))
         super().__init__(in_steps, schedule(in_steps, 0.0, float(grid.count)), constant.shape)
         self.model, self.constant, self._periods = model, constant, [one.period for one in controllers]
         own = () if parameters is None else np.moveaxis(parameters, -1, 0)
@@ -199,8 +201,8 @@ class LaneControl(Holding):
     @staticmethod
     def _steps(one: Sampled, key: str, step: float) -> int:
         seconds = getattr(one, key)
-        count = round(seconds / step)
-        if abs(seconds / step - count) > ROUNDING * max(count, 1) or (key == "period" and not count):
+        count = whole_steps(seconds, step)
+        if count is None or (key == "period" and not count):
             raise StateError(f"controller {one.name!r}: its {key}, {seconds:g} s, is not a whole number of steps of {step:g} s")
         return count
 

@@ -100,6 +100,12 @@ def check_step(integrator: Integrator, step: float | None) -> None:
         raise MethodError(f"{integrator.name!r} needs a positive `step`, got {step!r}")
 
 
+def whole_steps(seconds: float, step: float) -> int | None:
+    """How many steps a duration is; None where it is not a whole number of them."""
+    count = round(seconds / step)
+    return count if abs(seconds / step - count) <= ROUNDING * max(count, 1) else None
+
+
 def check_seconds(x: object, name: str) -> float:
     value = number(x, name, "a number of seconds")
     if not value > 0.0:

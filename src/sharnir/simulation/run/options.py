@@ -24,7 +24,7 @@ from ...types import truth
 from ..control.joint_laws import JointLaw, check_law
 from ..control.sampled import Sampled, check_control
 from ..results.storage import PathLike
-from .checks import ROUNDING, Tau, check_duration, check_resolution, check_seconds, choice, number, whole
+from .checks import Tau, check_duration, check_resolution, check_seconds, choice, number, whole, whole_steps
 
 Check = Callable[[Any, str], object]
 """(value, name of the option) -> the value as it is used."""
@@ -182,8 +182,8 @@ def fixed_steps(
     seconds = number(duration, "duration", "a number of seconds")
     if not 0.0 <= seconds < np.inf:
         raise StateError(f"duration: a rollout runs forward for a finite number of seconds, got {duration!r}")
-    count = round(seconds / h)
-    if abs(seconds / h - count) > ROUNDING * max(count, 1):
+    count = whole_steps(seconds, h)
+    if count is None:
         raise StateError(f"duration: {seconds:g} s is not a whole number of steps of {h:g} s")
     if steps is not None and whole(steps, "steps") != count:
         raise MethodError(f"duration and steps contradict each other: {seconds:g} s are {count} steps of {h:g} s, not {steps}")

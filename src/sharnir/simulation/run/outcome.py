@@ -11,7 +11,7 @@ from ...integrate.chatter import Chatter
 from ...integrate.trajectory import LIMITED, Trajectory
 from ...model.validity import beyond_validity, likely_cause
 from ...reporting.formats import figures
-from ..events.event_actions import Changes
+from ..events.events import Changes
 from ..events.impacts import ALONE, Beside
 from ..results.records import Cost, EventRecord
 from ..results.result import Result
@@ -52,9 +52,7 @@ def chattering(m: MotionSystem, c: Chatter, changes: Changes, remedy: bool = Tru
 def _that_jump(m: MotionSystem, c: Chatter, changes: Changes) -> list[tuple[str, str]]:
     """Forces whose action differs between two states that hardly do, the greatest jump first; with the two values."""
     t, rows = np.array([c.t, c.t]), np.array([c.before, c.after])
-    q, v, z, _ = m.split(rows)
-    parameters = m.with_states(changes.over(t), z)
-    v = m.velocities(q, v, t, parameters)
+    q, v, _, parameters = m.seen(t, rows, changes.over(t))
     found, bodies = [], {body.name for body in m.d.model.bodies}
     for name, acted in m.d.force_actions(q, v, t, parameters=parameters if parameters.size else None).items():
         for on, x in acted.items():
@@ -195,14 +193,13 @@ def _stopped(m: MotionSystem, y: Trajectory) -> str:
 
 def _undefined(m: MotionSystem, t: float, x: np.ndarray, after: str) -> str:
     """Which constraint is not defined in a state, or which table was asked for what it does not have."""
-    q, v, z, _ = m.split(x)
+    q, v, *_ = m.split(x)
     if m.constrained:
         table = m.constrained.table
         with np.errstate(all="ignore"):
             row = table.undefined(table.evaluate(q, v, t, m.parameters.tolist(), sparse=True))
         if row:
             return f"{row} is not finite {after}: the constraint is not defined in that position"
-    parameters = m.with_states(m.parameters, z)
-    v = m.velocities(q, v, t, parameters)
+    q, v, _, parameters = m.seen(t, x)
     left = range_left(m.d.structure, q.tolist(), v.tolist(), t, parameters.tolist())
     return left and f"{left}, {after}"

@@ -25,7 +25,7 @@ from ...model.parameter_checks import check_values
 from ...model.states import check_state, check_tau
 from ...types import real_array
 from ..control.joint_laws import law_of, with_law
-from ..events.event_functions import limit_events
+from ..events.events import limit_events
 from ..systems.choose import motion_system
 from ..systems.motion_system import MotionSystem, Setup, unseen_work
 from .checks import tolerances_of_state, values_of
@@ -33,7 +33,6 @@ from .options import CompiledOptions, MotionOptions
 
 NEED_JACOBIAN = ("partitioning", "ggl")
 """Stabilisations that are written over all rows at once."""
-
 
 Given = tuple[Start, Start, Sequence[str] | None]
 """A request for a start: q0, v0, fixed."""
@@ -133,12 +132,11 @@ class Prepared:
 
     def motion(self, begin: Begin, how: Stabilisation, events: Sequence[Event], **others: Any) -> MotionSystem:
         """The equations of one motion and its integrator, compiled; `others`: further options of `Setup`."""
-        found = motion_system(
-            Setup(
-                self.d, begin.forces, events, self.options.balance, self.chosen.needs_jacobian, how, parameters=begin.parameters,
-                law=self.law, user_model=self.user_model, jacobian_later=self.chosen.switches, t0=begin.t, **others,
-            )
+        setup = Setup(
+            self.d, begin.forces, events, self.options.balance, self.chosen.needs_jacobian, how, parameters=begin.parameters,
+            law=self.law, user_model=self.user_model, jacobian_later=self.chosen.switches, t0=begin.t, **others,
         )  # fmt: skip
+        found = motion_system(setup)
         if self.options.backend != "python":
             make_ready(self.chosen)
         return found

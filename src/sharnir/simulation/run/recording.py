@@ -18,7 +18,7 @@ import numpy as np
 from ...errors import SaveError
 from ...integrate.trajectory import Rows, joined
 from ...reporting.atomic_write import atomic_write
-from ..events.event_actions import Changes
+from ..events.events import Changes
 from ..events.impacts import Beside
 from ..results.netcdf import Variables, Writer
 from ..results.records import Cost

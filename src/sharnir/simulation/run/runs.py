@@ -22,10 +22,8 @@ from ...model.validity import beyond_validity, warn_of_deformation
 from ...reporting.progress import ProgressBar
 from ..control.controllers import Controllers
 from ..control.sampled import check_controlled
-from ..events.contacts import Contacts, check_impacts, divided, with_contacts
-from ..events.event_actions import Changes
-from ..events.event_functions import gap_events
-from ..events.impacts import Impacts
+from ..events.events import Changes, gap_events
+from ..events.impacts import Contacts, Impacts, check_impacts, divided, with_contacts
 from ..results.result import Result
 from ..results.storage import check_result_file
 from ..systems.motion_system import MotionSystem
@@ -67,7 +65,13 @@ class Runs(Prepared):
     def run(self, options: RunOptions, begun: float | None = None) -> Result:
         """One motion; `begun`: when its preparation did, by `perf_counter`."""
         begun = time.perf_counter() if begun is None else begun
-        self._check(options)
+        if self.impacts and options.duration < 0.0:
+            label = self.impacts[0].label
+            raise MethodError(f"{label}: an impact cannot be run backward, the speed before it is not known after it")
+        o, compiled = options, self.options
+        check_resolution(o.t0, duration=o.duration, step=o.step, max_step=o.max_step, output=o.output)
+        check_controlled(compiled.control, o.t0, o.duration, compiled.sensitivities)
+        check_step(self.chosen, o.step)
         bar = ProgressBar(options.progress, self.model.name, options.end, options.t0)
         begin = self.begin(options)
         q, v = begin.state.q, begin.state.v
@@ -134,17 +138,6 @@ class Runs(Prepared):
         return self._starts[key]
 
     # --- the parts of a run ---------------------------------------------------------------------------------------------------
-    def _check(self, options: RunOptions) -> None:
-        """Refuse options that do not go together."""
-        o = options
-        if self.impacts and o.duration < 0.0:
-            raise MethodError(
-                f"{self.impacts[0].label}: an impact cannot be run backward, the speed before it is not known after it"
-            )
-        check_resolution(o.t0, duration=o.duration, step=o.step, max_step=o.max_step, output=o.output)
-        check_controlled(self.options.control, o.t0, o.duration, self.options.sensitivities)
-        check_step(self.chosen, o.step)
-
     def _system(self, options: RunOptions, begin: Begin, events: list[Event]) -> tuple[MotionSystem, np.ndarray]:
         """The equations, and the state at the start."""
         q, v, t = begin.state.q, begin.state.v, begin.t
@@ -175,7 +168,7 @@ class Runs(Prepared):
             too_large, has_none = f"model {self.model.name!r} is too large for it", f"backend {self.options.backend!r} has none"
             why = too_large if self.options.backend == "auto" else has_none
             raise MethodError(f"sensitivities need straight-line code: {why} by method {self.d.method!r}")
-        if motion.reusable:
+        if not self.d.formulation.method.iterates:
             self._motions[key] = motion
         return motion
 

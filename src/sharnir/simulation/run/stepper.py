@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +22,7 @@ from ...model.parameters import ParameterView
 from ...model.states import check_model, check_tau, check_time
 from ...types import truth
 from ..control.joint_laws import JointLaw
-from ..events.event_actions import Changes
+from ..events.events import Changes
 from ..results.records import ByName
 from ..results.result import Result
 from .checks import Tau, check_events, check_resolution, check_step, choice, number
@@ -144,9 +145,7 @@ class Simulation:
     def state(self) -> SimulationState:
         """Where it stands now."""
         m = self._motion
-        q, v, z = (part.copy() for part in m.split(self._x)[:3])
-        if m.momenta:
-            v = m.velocities(q, v, self._t, m.with_states(m.parameters, z))
+        q, v, z, _ = m.seen(self._t, self._x.copy())
         return SimulationState(self.model, self._t, q, v, self._view("states", m.structure.states, z))
 
     def _view(self, what: str, names: Iterable[str], values: np.ndarray) -> ParameterView:
@@ -294,9 +293,9 @@ class ShortRuns:
         if self.last is None:
             self.statistics, self.total = b, y.report_total
         else:
-            counts = [getattr(a, name) + getattr(b, name) for name in COUNTS]
-            steps = a.first_step, b.last_step, min(a.min_step, b.min_step), max(a.max_step, b.max_step)
-            self.statistics, self.total = Statistics(*counts, *steps), self.total + y.report_total
+            sums: dict[str, Any] = {name: getattr(a, name) + getattr(b, name) for name in COUNTS}
+            sums |= {"min_step": min(a.min_step, b.min_step), "max_step": max(a.max_step, b.max_step)}
+            self.statistics, self.total = replace(b, first_step=a.first_step, **sums), self.total + y.report_total
         self.last = y
 
     def whole(self, method: str) -> Trajectory:

@@ -127,7 +127,10 @@ class ConstrainedLoops(Loops):
         dq, change = np.zeros(self.nq), np.zeros(len(c.rate))
         natives = []
         if self.stabilisation.name == "ggl":
-            natives = [native_displacement(self.structure, at, c.delta, dq, self.store), self._rate_change(dq, change)]
+            inputs = state_inputs(self.structure, Graph(), dq=self.nq)
+            outputs = {"change": equations.table.rate_along(inputs, inputs["dq"])}
+            along = GraphFunction.of(inputs, outputs, self.store).bind(at | {"dq": dq, "change": change})
+            natives = [native_displacement(self.structure, at, c.delta, dq, self.store), along]
         entry = {"baumgarte": solution.solve_baumgarte, "ggl": solution.solve_ggl}[self.stabilisation.name]
         terms = StabilisationTerms(self.decay, dq, change, calls(natives))
         solver = bind_kernel(entry, c, terms, store=self.store)
@@ -144,8 +147,3 @@ class ConstrainedLoops(Loops):
 
     def pivots(self) -> np.ndarray | None:
         return self._state.L
-
-    def _rate_change(self, dq: np.ndarray, change: np.ndarray) -> Native:
-        inputs = state_inputs(self.structure, Graph(), dq=self.nq)
-        outputs = {"change": self.equations.table.rate_along(inputs, inputs["dq"])}
-        return GraphFunction.of(inputs, outputs, self.store).bind(self.at | {"dq": dq, "change": change})

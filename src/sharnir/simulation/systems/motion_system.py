@@ -30,8 +30,8 @@ from ...model.impacts import Impact
 from ...model.model import Model
 from ...model.structure import Structure
 from ..control.joint_laws import Law
-from ..events.contacts import Contacts
-from ..events.event_functions import EventFunctions
+from ..events.events import EventFunctions
+from ..events.impacts import Contacts
 from ..run.sensitivities import Sensitivities
 
 MOST_PROJECTIONS = 30
@@ -129,15 +129,11 @@ class MotionSystem(ABC):
         """Whose contacts are constraints of the model of `d`."""
         return self.setup.contacts.impacts if self.setup.contacts else ()
 
-    @property
-    def reusable(self) -> bool:
-        """Whether `fill` makes it ready for another run: methods that iterate begin where they ended last."""
-        return not self.d.formulation.method.iterates
-
     def fill(
         self, tau: np.ndarray, parameters: np.ndarray, stabilisation: Stabilisation, sensitivities: Sensitivities | None
     ) -> None:
-        """The numbers of another run of the same kind; nothing is left of the last one."""
+        """The numbers of another run of the same kind; nothing is left of the last one, but where the method iterates: it begins
+        where it ended last."""
         self.tau[...] = tau
         if parameters.size:
             self.parameters[...] = parameters
@@ -169,9 +165,8 @@ class MotionSystem(ABC):
 
     def energy(self, t: float, x: np.ndarray) -> float:
         """Kinetic and potential energy, with the present parameters."""
-        q, v, z, _ = self.split(x)
-        p = self.with_states(self.parameters, z)
-        kinetic, potential = self.d.energy(q, self.velocities(q, v, t, p), t, parameters=p if p.size else None)
+        q, v, _, p = self.seen(t, x)
+        kinetic, potential = self.d.energy(q, v, t, parameters=p if p.size else None)
         return float(kinetic + potential)
 
     @property
@@ -204,6 +199,13 @@ class MotionSystem(ABC):
             return parameters
         own = parameters[..., : parameters.shape[-1] - self.nz]
         return np.concatenate([np.broadcast_to(own, (*z.shape[:-1], own.shape[-1])), z], axis=-1)
+
+    def seen(self, t: Any, x: np.ndarray, parameters: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
+        """Coordinates, speeds, states of forces, and parameters with these at their end: what `Dynamics` takes. The present
+        parameters where none are given."""
+        q, v, z, _ = self.split(x)
+        p = self.with_states(self.parameters if parameters is None else parameters, z)
+        return q, self.velocities(q, v, t, p), z, p
 
     def rows_beside(self, x: np.ndarray) -> np.ndarray:
         """(…, sensitivities, nq + nv): derivatives of coordinates and speeds, from states (…, size)."""
@@ -287,11 +289,8 @@ class CompiledSystem(MotionSystem):
             split=q,
         )
         if later and not before:
-            self.system.later_jacobian = self._jacobian_later
-
-    def _jacobian_later(self) -> list[Native]:
-        natives = self.jacobian()
-        return self.passage.with_jacobian(natives) if self.passage else natives
+            passage = self.passage
+            self.system.later_jacobian = lambda: passage.with_jacobian(self.jacobian()) if passage else self.jacobian()
 
     def _pushing(self) -> list[Native]:
         """Functions of events of closed contacts."""
