@@ -11,9 +11,8 @@ import pytest
 
 import sharnir as sh
 from joint_table import JOINTS, alone
-from sharnir.simulation.results.charts import DASHES, MARKED, charts
-from sharnir.simulation.results.panels import FEW, MANY, TITLES, panels
-from sharnir.simulation.results.plotly_plots import thinned
+from sharnir.simulation.results.charts import DASHES, FEW, MANY, MARKED, TITLES, charts, panels
+from sharnir.simulation.results.plots import thinned
 from sharnir.simulation.results.quantities import names_of, quantity, understood
 from states import assert_close
 

@@ -135,7 +135,7 @@ def full(folder, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("sharnir.simulation.results.storage.Writer", write)
-    monkeypatch.setattr("sharnir.simulation.results.tables.csv.writer", write)
+    monkeypatch.setattr("sharnir.simulation.results.storage.csv.writer", write)
 
 
 def a_folder(folder, monkeypatch):

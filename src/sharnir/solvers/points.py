@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import MethodError, brief, unknown
-from ..model.deformation import Deformation
-from ..model.deformation import MovedPlaces, material
+from ..model.deformation import Deformation, MovedPlaces, material
 from ..model.pose import Pose, Rotation
 from ..model.references import is_name_in, located
 from ..model.states import check_finite

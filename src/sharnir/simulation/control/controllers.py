@@ -1,11 +1,11 @@
-"""Sampled controllers in a run: called at their instants, their commands put into the system, and recorded."""
+"""Sampled controllers at work: when they are called and when their commands act; in a run, what they command and its record."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,9 @@ from ...errors import SharnirError, StateError, brief
 from ...integrate.trajectory import in_words
 from ...model.parameters import parameter_value
 from ...model.states import check_tau
-from ..events.event_actions import Changes
+from ..events.events import Changes
 from ..run.checks import ROUNDING
 from ..systems.motion_system import MotionSystem
-from .applied_forces import AppliedForces
 from .sampled import Command, Commands, Sample, Sampled, names_of
 
 # --- when sampled controllers are called and when their commands act: instants of a run, exact multiples of each period
@@ -69,7 +68,39 @@ def schedule(controllers: Sequence[Sampled], t0: float, t1: float) -> Schedule:
     return Schedule(np.where(np.isfinite(sampled), sampled, t[starts]), what, np.append(starts, len(t)))
 
 
-# --- controllers
+class Holding:
+    """Controllers whose commands wait until their delay is over, and are held then. `held`: (controllers, …, nv) joint forces."""
+
+    def __init__(self, controllers: Sequence[Sampled], planned: Schedule, shape: tuple[int, ...]) -> None:
+        self.controllers, self.names, self.planned = controllers, names_of(controllers), planned
+        self.held = np.zeros((len(controllers), *shape))
+        self._waiting: list[deque[Any]] = [deque() for _ in controllers]
+        self._instant = 0
+
+    def perform(self, call: Callable[[int, int], Any], act: Callable[[int, Any], None]) -> None:
+        """The tasks of the next instant: `call` controllers with the numbers of their samples, let their commands `act`."""
+        tasks = self.planned.at(self._instant)
+        self._instant += 1
+        for _, c, _ in (task for task in tasks if task[0] == APPLY):
+            act(c, self._waiting[c].popleft())
+        called = [(c, k) for kind, c, k in tasks if kind == CALL]
+        for c, k in called:  # all see the same
+            self._waiting[c].append(call(c, k))
+        for c, _ in called:
+            if not self.controllers[c].delay:
+                act(c, self._waiting[c].popleft())
+
+    def label(self, c: int, k: int) -> str:
+        return f"controller {self.names[c]!r} (sample {k})"
+
+    def returned(self, c: int, sample: Sample) -> Any:
+        try:
+            return self.controllers[c].command(sample)
+        except Exception as error:
+            raise StateError(f"{self.label(c, sample.number)} raised {in_words(error)}") from error
+
+
+# --- in a run
 class _Given(NamedTuple):
     """A command that is checked, in numbers of its own: the controller may use its arrays again."""
 
@@ -78,17 +109,13 @@ class _Given(NamedTuple):
     parameters: dict[str, float]
 
 
-class Controllers:
+class Controllers(Holding):
     """All controllers of one run. `pauses` and `at_pause` are for the integrator."""
 
     def __init__(self, controllers: Sequence[Sampled], m: MotionSystem, changes: Changes, t0: float, t1: float) -> None:
-        self.m, self.changes, self.controllers, self.names = m, changes, controllers, names_of(controllers)
-        self.forces: AppliedForces = changes.forces
-        self._schedule = schedule(controllers, t0, t1)
-        self._at = 0
+        super().__init__(controllers, schedule(controllers, t0, t1), (m.nv,))
+        self.m, self.changes, self.pauses = m, changes, self.planned.times
         self._constant = m.tau.copy()
-        self._held = np.zeros((len(controllers), m.nv))
-        self._waiting: list[deque[_Given]] = [deque() for _ in controllers]
         self._given: list[list[_Given]] = [[] for _ in controllers]
         self._called: list[list[float]] = [[] for _ in controllers]
         self._applied: list[list[float]] = [[] for _ in controllers]
@@ -96,79 +123,57 @@ class Controllers:
         for name in self.names if m.model.parameters else ():
             changes.account_for(f"controller {name}")
 
-    @property
-    def pauses(self) -> np.ndarray:
-        return self._schedule.times
-
     def at_pause(self, t: float, x: np.ndarray) -> np.ndarray | None:
         """Perform the tasks due at this instant. Returns the new state where parameters have changed it, else None."""
-        tasks, new = self._schedule.at(self._at), None
-        self._at += 1
-        for _, c, _ in (task for task in tasks if task[0] == APPLY):
-            new = self._apply(c, self._waiting[c].popleft(), t, x if new is None else new, new)
-        seen = x if new is None else new
-        for _, c, k in (task for task in tasks if task[0] != APPLY):  # all see the same
-            given = self._call(c, k, t, seen)
+        new: np.ndarray | None = None
+
+        def act(c: int, given: _Given) -> None:
+            nonlocal new
+            self.held[c] = given.tau
+            self._applied[c].append(t)
+            if given.parameters:
+                label, actor = self.label(c, given.number), f"controller {self.names[c]}"
+                new = self.changes.set_parameters(label, given.parameters, t, x if new is None else new, actor=actor)
+
+        def call(c: int, k: int) -> _Given:
+            given = self._call(c, k, t, x if new is None else new)
             self._called[c].append(t)
             self._given[c].append(given)
-            self._waiting[c].append(given)
-        for _, c, _ in (task for task in tasks if task[0] != APPLY and not self.controllers[task[1]].delay):
-            new = self._apply(c, self._waiting[c].popleft(), t, seen if new is None else new, new)
-        self.m.tau[:] = self._constant + self._held.sum(axis=0)
-        self.forces.change(t, self.m.tau)
+            return given
+
+        self.perform(call, act)
+        self.m.tau[:] = self._constant + self.held.sum(axis=0)
+        self.changes.force(t)
         if self.changes.touching:  # other forces may part bodies
             new = self.changes.settled(t, x if new is None else new)
             self.changes.recorded(t)
         return new
 
-    def _apply(self, c: int, given: _Given, t: float, x: np.ndarray, new: np.ndarray | None) -> np.ndarray | None:
-        self._held[c] = given.tau
-        self._applied[c].append(t)
-        if not given.parameters:
-            return new
-        label, actor = self._label(c, given.number), f"controller {self.names[c]}"
-        return self.changes.set_parameters(label, given.parameters, t, x, actor=actor)
-
-    def _label(self, c: int, k: int) -> str:
-        return f"controller {self.names[c]!r} (sample {k})"
-
     def _call(self, c: int, k: int, t: float, x: np.ndarray) -> _Given:
-        label, one = self._label(c, k), self.controllers[c]
-        sample = self._sample(t, x, k, one.period)
-        try:
-            returned = one.command(sample)
-        except Exception as error:
-            raise StateError(f"{label} raised {in_words(error)}") from error
+        m, label = self.m, self.label(c, k)
+        q, v, z, now = m.seen(t, x.copy())
+        parameters = dict(zip(m.model.parameters, now.tolist(), strict=False))  # states are the last
+        held = self._constant + self.held.sum(axis=0)
+        states = dict(zip(m.structure.states, z.tolist(), strict=True))
+        returned = self.returned(c, Sample(m.model, t, q, v, held, parameters, k, self.controllers[c].period, states))
         if returned is None:
             raise StateError(
-                f"{label} returned nothing: it must return joint forces, an array ({self.m.nv},) or {{joint: value}}, or a "
+                f"{label} returned nothing: it must return joint forces, an array ({m.nv},) or {{joint: value}}, or a "
                 "sharnir.Command"
             )
         command = returned if isinstance(returned, Command) else Command(returned)
         try:
-            tau = check_tau(self.m.d.model, command.tau if not np.isscalar(command.tau) else np.ravel(command.tau)).copy()
+            tau = check_tau(m.d.model, command.tau if not np.isscalar(command.tau) else np.ravel(command.tau)).copy()
+            if not isinstance(command.parameters, Mapping):
+                raise StateError(f"parameters: expected {{name: value}}, got {brief(command.parameters)}")
+            values = {name: parameter_value(name, x, StateError) for name, x in command.parameters.items()}
         except SharnirError as error:
             raise StateError(f"{label}: {error}") from None
-        if not isinstance(command.parameters, Mapping):
-            raise StateError(f"{label}: parameters: expected {{name: value}}, got {brief(command.parameters)}")
         for name in command.parameters:
             owner = self._owner.setdefault(name, c)
             if owner != c:
                 raise StateError(f"{label} commands parameter {name!r}, which controller {self.names[owner]!r} commands too")
-        try:
-            values = {name: parameter_value(name, x, StateError) for name, x in command.parameters.items()}
-        except StateError as error:
-            raise StateError(f"{label}: {error}") from None
         return _Given(k, tau, values)
-
-    def _sample(self, t: float, x: np.ndarray, k: int, period: float) -> Sample:
-        m = self.m
-        q, v, z = (part.copy() for part in m.split(x)[:3])
-        values = m.with_states(m.parameters, z)
-        parameters = dict(zip(m.model.parameters, values.tolist(), strict=False))  # states are the last
-        held = self._constant + self._held.sum(axis=0)
-        states = dict(zip(m.structure.states, z.tolist(), strict=True))
-        return Sample(m.model, t, q, m.velocities(q, v, t, values), held, parameters, k, period, states)
 
     def records(self) -> dict[str, Commands]:
         """The commands of each controller, by name."""

@@ -19,7 +19,6 @@ from ...model.model import Model
 from ...model.motion import Motion
 from ...model.per_structure import per_structure
 from ...trace import Graph, Number
-from .applied_forces import Law
 from .sampled import name_of, positional_arguments
 
 TAU = "tau"
@@ -34,6 +33,9 @@ Values = Sequence[Number] | Mapping[str, Any] | Number
 
 JointLaw = Callable[[Any], Any]
 """f(on), on a `Plant`: joint forces, (nv,) or {joint: value}."""
+
+Law = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None], np.ndarray]
+"""(t, q, v, parameters and states of forces), rows -> joint forces (T, nv)."""
 
 
 class Plant(Motion):
@@ -100,21 +102,16 @@ def acting(function: Callable[[Any], Any], model: Model) -> Callable[[Motion], N
 
     def act(on: Motion) -> None:
         returned = function(plant := Plant(on, model))
-        if returned is None:
-            if not on.pushed:
-                raise ModelError("tau: the law returned nothing; it returns joint forces, (nv,) or {joint: value}")
-            return
-        if isinstance(returned, Mapping):
-            for joint, x in returned.items():
-                plant.torque(joint, _sequence(x))
-            return
-        row = _sequence(returned)
-        if len(row) != model.nv:
-            raise ModelError(f"tau: the law returned {len(row)} joint forces, the model has {model.nv} speeds")
-        for joint in model.structure.placed:
-            place = model.v_slice(joint.name) if joint.nv and not joint.follows else slice(0, 0)
-            if place.stop > place.start:
-                plant.torque(joint.name, row[place])
+        if returned is None and not on.pushed:
+            raise ModelError("tau: the law returned nothing; it returns joint forces, (nv,) or {joint: value}")
+        if returned is not None and not isinstance(returned, Mapping):
+            row = _sequence(returned)
+            if len(row) != model.nv:
+                raise ModelError(f"tau: the law returned {len(row)} joint forces, the model has {model.nv} speeds")
+            own = [joint.name for joint in model.structure.placed if joint.nv and not joint.follows]
+            returned = {name: row[model.v_slice(name)] for name in own}
+        for name, x in (returned or {}).items():
+            plant.torque(name, _sequence(x))
 
     act.__name__ = name_of(function, TAU)
     return act
@@ -131,8 +128,8 @@ def with_law(model: Model, function: Callable[[Any], Any], name: str = TAU) -> M
     traced = TracedForce(structure, Graph(), act, name, {})
     if traced.observed:
         raise ModelError(f"{name}: a law of joint forces observes nothing for the result; add it to the model as a force")
-    places = (tuple(traced.reads), tuple(traced.wrenches), tuple(traced.torques))
     form, constants = traced.without_numbers()
+    places = tuple(traced.reads), tuple(traced.wrenches), tuple(traced.torques)
     kept, key = _models_with_laws(model), (name, places, form, tuple(constants))
     if key not in kept:
         while len(kept) >= MOST_KEPT:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import MethodError, StateError, brief, no_such
+from ...errors import MethodError, StateError, brief
 from ...model.model import Model
-from ..results.by_name import ByName
+from ..results.records import ByName, entry
 from ..run.checks import check_resolution, number
 
 Controller = Callable[..., Any]
@@ -66,9 +66,7 @@ class Sample(ByName):
 
     def state(self, name: str) -> Any:
         """The value of a state of a force or of the model."""
-        if name not in self.states:
-            raise StateError(no_such("state", name, self.states))
-        return self.states[name]
+        return entry(self.states, name, "state")
 
 
 @dataclass(frozen=True)
@@ -132,10 +130,9 @@ def is_sampled(control: object) -> bool:
 def check_control(control: object) -> list[Sampled]:
     """Controllers, with names that differ."""
     found = [control] if isinstance(control, Sampled) else list(control) if isinstance(control, Sequence) else None
-    if found is None or not all(isinstance(x, Sampled) for x in found):
-        at = "" if found is None else f" {brief(next(x for x in found if not isinstance(x, Sampled)))} in a list"
-        what = f"got{at or ' ' + brief(control)}"
-        raise StateError(f"control: expected sharnir.Sampled(f, period), or a list of them; {what}")
+    others = [brief(control)] if found is None else [f"{brief(x)} in a list" for x in found if not isinstance(x, Sampled)]
+    if found is None or others:
+        raise StateError(f"control: expected sharnir.Sampled(f, period), or a list of them; got {others[0]}")
     return found
 
 

@@ -1,8 +1,11 @@
-"""Panels of one result or several as curves with colours: what Matplotlib and plotly draw alike."""
+"""A motion as it is drawn: a panel for each unit, its lines as numbers; panels of one result or several as curves with colours.
+
+Matplotlib, plotly, pages and the live view all draw these.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,12 +14,23 @@ import numpy as np
 from ...errors import StateError, brief
 from ...reporting.pictures import COLOURS
 from ...types import FloatArray
+from .joint_motion import COORDINATE, SPEED
 from .lines import Line
-from .panels import FEW, MANY, Panel, distinguishable, grouped
-from .quantities import quantity
+from .quantities import joint_lines, quantity
 from .records import EventRecord
 from .result import Result
 
+FEW = 8
+"""Lines of a panel where nothing was asked for: as many as there are colours."""
+MANY = 32
+"""Lines of a panel at most: colours and dashes cannot tell more apart."""
+TITLES = {
+    "rad": "angle", "rad/s": "angular velocity", "rad/s²": "angular acceleration",
+    "m": "position", "m/s": "velocity", "m/s²": "acceleration",
+    "Pa": "pressure", "V": "voltage", "A": "current", "s": "time", "K": "temperature", "m³/s": "flow",
+    "1": "quaternion", "N": "force", "N m": "moment", "J": "energy", "W": "power", "": "in units of its own",
+}  # fmt: skip
+"""Titles of panels by unit."""
 DASHES = ("solid", "dashed", "dotted", "dashdot")
 WIDER, WIDEST = 1.4, 4.2
 """Points by which a curve is wider than one that lies on it; the widest."""
@@ -42,11 +56,29 @@ class Curve:
 
 
 @dataclass(frozen=True, eq=False)
-class Chart:
-    """A panel as it is drawn."""
+class Panel:
+    """Lines over time that share an axis."""
 
-    panel: Panel
+    title: str
+    unit: str
+    """SI; "1" of pure numbers, "" where only the user knows."""
+    lines: dict[str, FloatArray] = field(default_factory=dict)
+    """By label: (T,)."""
+    left_out: int = 0
+    """Lines that were asked for and are not here, as too many to be told apart."""
     curves: list[Curve] = field(default_factory=list)
+    """In `Charts`: lines of all results, with colours."""
+
+    @property
+    def heading(self) -> str:
+        """The title, and how many lines it leaves out."""
+        shown = f" (the {len(self.lines)} of {len(self.lines) + self.left_out} that move most)"
+        return self.title + shown * bool(self.left_out)
+
+    @property
+    def axis(self) -> str:
+        """The label of its vertical axis: "angle, rad"."""
+        return f"{self.title}, {self.unit}" if self.unit not in ("", "1") else self.title
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +89,7 @@ class Charts:
     note: str
     axis: str
     """The label of the horizontal axis."""
-    charts: list[Chart]
+    charts: list[Panel]
     events: list[EventRecord]
     """To be marked: of all results, where the horizontal axis is time."""
     unmarked: int
@@ -73,39 +105,86 @@ class Charts:
         return sorted(first.values(), key=lambda event: event.t)[:NAMED]
 
 
+def panels(r: Result, what: Sequence[str] = ()) -> list[Panel]:
+    """Panels of the quantities with these names (`quantities.py`); by default coordinates, speeds, energies and work."""
+    return distinguishable([grouped(r, what)], FEW if not what else MANY)[0]
+
+
+def grouped(r: Result, what: Sequence[str] = ()) -> list[Panel]:
+    """Every line that was asked for, in panels."""
+    if not len(r):
+        raise StateError("nothing to plot: the result has no times")
+    if isinstance(what, str):
+        raise StateError(f"what to show is a list of names; got the text {brief(what)}")
+    out: dict[tuple[str, str], Panel] = {}
+    for line in _everything(r) if not what else (line for text in what for line in quantity(r, text)):
+        title = line.topic or TITLES.get(line.unit, "value")
+        out.setdefault((title, line.unit), Panel(title, line.unit)).lines[line.label] = line.values
+    return list(out.values())
+
+
+def _everything(r: Result) -> Iterable[Line]:
+    for order in (COORDINATE, SPEED):
+        lines = [line for joint in r.model.joints if joint.type.coordinates for line in joint_lines(r, joint, order)]
+        for unit in ("rad", "m", "rad/s", "m/s", "", "1"):  # a quaternion says the least to a reader: last
+            yield from (line for line in lines if line.unit == unit)
+    yield from quantity(r, "energy")
+    yield from quantity(r, "work")
+
+
+def distinguishable(results: Sequence[Sequence[Panel]], most: int) -> list[list[Panel]]:
+    """The same panels of several results with at most so many lines each, the same of all: those that move most."""
+    sizes: dict[tuple[str, str], dict[str, float]] = {}
+    for panel in (panel for one in results for panel in one):
+        size = sizes.setdefault((panel.title, panel.unit), {})
+        for label, values in panel.lines.items():
+            finite = values[np.isfinite(values)]
+            size[label] = max(size.get(label, 0.0), float(np.ptp(finite)) if finite.size else 0.0)
+    kept = {key: set(sorted(size, key=lambda label: -size[label])[:most]) for key, size in sizes.items()}
+
+    def only(panel: Panel) -> Panel:
+        lines = {label: values for label, values in panel.lines.items() if label in kept[panel.title, panel.unit]}
+        return Panel(panel.title, panel.unit, lines, len(panel.lines) - len(lines))
+
+    return [[only(panel) for panel in one] for one in results]
+
+
 def charts(results: Results, what: Sequence[str] = (), over: str | None = None) -> Charts:
     """`what`, by the names of `quantities.py`, over time or over another quantity; several results on the same axes."""
     named = named_results(results)
-    panels = distinguishable([grouped(r, what) for r in named.values()], FEW if not what else MANY)
-    across = {name: _abscissa(r, over) for name, r in named.items()}
-    out = {(panel.title, panel.unit): Chart(panel) for one in panels for panel in one}
-    for k, (name, one) in enumerate(zip(named, panels, strict=True)):
+    every = distinguishable([grouped(r, what) for r in named.values()], FEW if not what else MANY)
+    across = {name: Line("t", "s", r.t) if over is None else _abscissa(r, over) for name, r in named.items()}
+    out = {(panel.title, panel.unit): panel for one in every for panel in one}
+    for k, (name, one) in enumerate(zip(named, every, strict=True)):
         for panel in one:
-            chart = out[panel.title, panel.unit]
             for j, (label, y) in enumerate(panel.lines.items()):
                 colour, dash = (j, k) if len(panel.lines) > 1 and len(named) > 1 else (j + k, j // len(COLOURS))
-                full = label if len(named) == 1 else f"{label}, {name}"
-                x = across[name].values
-                chart.curves.append(Curve(full, x, y, COLOURS[colour % len(COLOURS)], DASHES[dash % len(DASHES)]))
-    for chart in out.values():
-        _widen(chart.curves)
+                full, x = label if len(named) == 1 else f"{label}, {name}", across[name].values
+                curve = Curve(full, x, y, COLOURS[colour % len(COLOURS)], DASHES[dash % len(DASHES)])
+                out[panel.title, panel.unit].curves.append(curve)
+    for panel in out.values():
+        _widen(panel.curves)
     first = next(iter(across.values()))
     events = [event for r in named.values() for event in r.events] if over is None else []
     axis, left = Panel(first.label, first.unit).axis, max(0, len(events) - MARKED)
-    return Charts(_title(named), _note(named), axis, list(out.values()), events[:MARKED], left, over is None)
+    models, status, how = (
+        list(dict.fromkeys(words))
+        for words in (
+            [r.model.name for r in named.values()], [r.status for r in named.values() if r.status != "done"],
+            [f"{r.cost.method}, {r.cost.integrator}" for r in named.values()],
+        )
+    )  # fmt: skip
+    title, note = ", ".join(models) + (f"   {', '.join(status)}" if status else ""), how[0] if len(how) == 1 else ""
+    return Charts(title, note, axis, list(out.values()), events[:MARKED], left, over is None)
 
 
 def _widen(curves: list[Curve]) -> None:
-    """A curve is wider than those that are drawn upon it."""
-    size = np.nanmax([np.nanmax(np.abs(curve.y), initial=0.0) for curve in curves], initial=0.0)
+    """A curve is wider than those that are drawn upon it: near it for at least half of the way."""
+    near = 0.003 * np.nanmax([np.nanmax(np.abs(curve.y), initial=0.0) for curve in curves], initial=0.0)
     for k in reversed(range(len(curves))):
-        upon = [c.width for c in curves[k + 1 :] if _coincide(curves[k], c, 0.003 * size)]
+        x, y = curves[k].x, curves[k].y
+        upon = [c.width for c in curves[k + 1 :] if c.x.shape == x.shape and np.median(np.abs(y - c.y)) <= near]
         curves[k] = replace(curves[k], width=min(max(upon, default=0.0) + WIDER, WIDEST)) if upon else curves[k]
-
-
-def _coincide(a: Curve, b: Curve, distance: float) -> bool:
-    """For at least half of the way."""
-    return a.x.shape == b.x.shape and bool(np.median(np.abs(a.y - b.y)) <= distance)
 
 
 def named_results(results: Results) -> dict[str, Result]:
@@ -133,22 +212,8 @@ def _checked(named: dict[Any, Any]) -> dict[Any, Result]:
     return named
 
 
-def _abscissa(r: Result, over: str | None) -> Line:
-    if over is None:
-        return Line("t", "s", r.t)
+def _abscissa(r: Result, over: str) -> Line:
     lines = quantity(r, over)
     if len(lines) != 1:
         raise StateError(f"over={over!r}: it is several numbers, {', '.join(line.label for line in lines)}; name one of them")
     return lines[0]
-
-
-def _title(named: Mapping[str, Result]) -> str:
-    models = list(dict.fromkeys(r.model.name for r in named.values()))
-    status = [r.status for r in named.values() if r.status != "done"]
-    return ", ".join(models) + (f"   {', '.join(dict.fromkeys(status))}" if status else "")
-
-
-def _note(named: Mapping[str, Result]) -> str:
-    """How it was computed, where all were computed alike."""
-    how = list(dict.fromkeys(f"{r.cost.method}, {r.cost.integrator}" for r in named.values()))
-    return how[0] if len(how) == 1 else ""

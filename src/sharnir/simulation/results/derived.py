@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from ...solvers.evaluator import Actions
 from ...trace import at_values
 from ...types import real_array
 from .records import Cost, Energy
+
+T = TypeVar("T")
 
 
 class States(NamedTuple):
@@ -109,9 +112,7 @@ class Derived:
     @cached_property
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Rotation (…, T, N, 3, 3), body → world, and position (…, T, N, 3) of every body; of a flexible one, of its frame."""
-        s = rows_of(self)
-        R, r = self.dynamics.poses(s.q, s.t, parameters=s.parameters)
-        return shaped(self, R), shaped(self, r)
+        return self._answered(self.dynamics.poses, "q", "t")
 
     def place(self, where: Any) -> tuple[np.ndarray, np.ndarray]:
         """Rotation (…, T, 3, 3) and position (…, T, 3) in the world of a body ("ground" too), a frame, or (body, Pose); of a
@@ -168,61 +169,62 @@ class Derived:
         s, a = rows_of(self), self.a.reshape(prod(self.shape), self.model.nv)
         return shaped(self, self.dynamics.acceleration(s.q, s.v, a, where, t=s.t, parameters=s.parameters))
 
+    def _answered(self, question: Callable[..., T], *what: str) -> T:
+        """The answer to a question for all states, every array of it in the shape of the motion."""
+
+        def whole(x: Any) -> Any:
+            if isinstance(x, dict):
+                return {name: whole(part) for name, part in x.items()}
+            return tuple(map(whole, x)) if isinstance(x, tuple) else shaped(self, x)
+
+        s = rows_of(self)
+        found: T = whole(question(*(getattr(s, name) for name in what), parameters=s.parameters))
+        return found
+
     # --- forces and energy ----------------------------------------------------------------------------------------------------
     @cached_property
     def reactions(self) -> np.ndarray:
         """(…, T, N, 6): force and moment of joint i of the tree on body i at its origin, body axes."""
-        s = rows_of(self)
-        return shaped(self, self.dynamics.reactions(s.q, s.v, s.tau, s.t, parameters=s.parameters))
+        return self._answered(self.dynamics.reactions, "q", "v", "tau", "t")
 
     @cached_property
     def forces_on_bodies(self) -> Actions:
         """Forces of cut joints and other constraints on bodies: {name: {body: (…, T, 6) at its origin, in its axes}}."""
-        if not self.model_with_contacts.constraints:
-            return {}
-        s = rows_of(self)
-        return _named(self, self.dynamics.closing_reactions(s.q, s.v, s.tau, s.t, parameters=s.parameters))
+        there = self.model_with_contacts.constraints
+        return self._answered(self.dynamics.closing_reactions, "q", "v", "tau", "t") if there else {}
 
     @cached_property
     def multipliers(self) -> np.ndarray:
         """(…, T, rows): the force of every row of the constraints."""
-        s = rows_of(self)
         if not self.model_with_contacts.constraints:
             return np.zeros((*self.shape, 0))
-        return shaped(self, self.dynamics.multipliers(s.q, s.v, s.tau, s.t, parameters=s.parameters))
+        return self._answered(self.dynamics.multipliers, "q", "v", "tau", "t")
 
     @cached_property
     def force_actions(self) -> Actions:
         """The actions of all forces of the model, by name."""
-        s = rows_of(self)
-        return _named(self, self.dynamics.force_actions(s.q, s.v, s.t, parameters=s.parameters))
+        return self._answered(self.dynamics.force_actions, "q", "v", "t")
 
     @cached_property
     def observed(self) -> dict[str, dict[str, np.ndarray]]:
         """Numbers that forces observe: {force: {name: (…, T, parts)}}."""
-        s = rows_of(self)
-        found = self.dynamics.observed(s.q, s.v, s.t, parameters=s.parameters)
-        return {force: {name: shaped(self, x) for name, x in parts.items()} for force, parts in found.items()}
+        return self._answered(self.dynamics.observed, "q", "v", "t")
 
     @cached_property
     def force_powers(self) -> np.ndarray:
         """(…, T, forces): power of every force of the model."""
-        s = rows_of(self)
-        return shaped(self, self.dynamics.force_powers(s.q, s.v, s.t, parameters=s.parameters))
+        return self._answered(self.dynamics.force_powers, "q", "v", "t")
 
     @cached_property
     def force_energies(self) -> np.ndarray:
         """(…, T, forces): energy stored in every force of the model."""
-        s = rows_of(self)
-        return shaped(self, self.dynamics.force_energies(s.q, s.v, s.t, parameters=s.parameters))
+        return self._answered(self.dynamics.force_energies, "q", "v", "t")
 
     @cached_property
     def energy(self) -> Energy:
         """Kinetic and potential energy, and the work of everything that adds or removes it."""
-        s = rows_of(self)
-        both = self.dynamics.energy(s.q, s.v, s.t, parameters=s.parameters)
-        kinetic, potential = (shaped(self, np.asarray(x)) for x in both)
-        return Energy(kinetic, potential, *self.energy_accounts, self.start_energy)
+        kinetic, potential = self._answered(self.dynamics.energy, "q", "v", "t")
+        return Energy(np.asarray(kinetic), np.asarray(potential), *self.energy_accounts, self.start_energy)
 
     @cached_property
     def violation(self) -> np.ndarray:
@@ -261,10 +263,6 @@ def turned(R: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Vectors (…, 3) turned by rotations (…, 3, 3)."""
     found: np.ndarray = (R @ x[..., None])[..., 0]
     return found
-
-
-def _named(r: Derived, actions: Actions) -> Actions:
-    return {name: {at: shaped(r, x) for at, x in parts.items()} for name, parts in actions.items()}
 
 
 @per_structure

@@ -1,8 +1,14 @@
-"""Coordinates, speeds and accelerations of any joint of a motion: free, driven, following another, or cut."""
+"""Coordinates, speeds and accelerations of any joint of a motion: free, driven, following another, or cut.
+
+A cut joint has no coordinates of its own: they are read off the motion of its two bodies. Their rates follow from the velocities
+and accelerations of the bodies, not from differences over time.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,12 +17,16 @@ from ...model.joints import Joint
 from ...model.joints.traced import Segment
 from ...model.model import Model
 from ...model.placed_joint import PlacedJoint
+from ...model.pose import Pose, unchecked_rotation
+from ...model.quaternions import quaternions_of, without_jumps
 from ...model.references import is_name_in, names_of_parts, readings
-from .cut_joints import measured, pose_values
-from .derived import Derived, at_states
+from ...trace import Expression, Graph, check_numbers, tangent
+from .derived import Derived, at_states, turned
 
 COORDINATE, SPEED, ACCELERATION = 0, 1, 2
 """Orders of derivatives: a coordinate, its first, its second."""
+
+TURN = 2.0 * np.pi
 
 
 class Column(NamedTuple):
@@ -60,13 +70,11 @@ def is_cut(model: Model, joint: PlacedJoint) -> bool:
 
 def columns(model: Model, joint: PlacedJoint, order: int) -> list[Column]:
     """The coordinates, speeds or accelerations of a joint by name, driven and dependent ones too."""
-    parts = _parts(joint, order)
-    free = not joint.follows and not is_cut(model, joint)
-    found: list[tuple[str, bool]] = []
-    for run in joint.type.segments(_label(joint)):
+    free, found = not joint.follows and not is_cut(model, joint), list[tuple[str, bool]]()
+    for run in joint.type.segments(f"joint {joint.name!r}"):
         units = run.q_units if order == COORDINATE else run.v_units
         found += [(unit + "²" if order == ACCELERATION and unit else unit, free and run.is_free) for unit in units]
-    names = names_of_parts(joint.name, parts)
+    names = names_of_parts(joint.name, joint.type.coordinates if order == COORDINATE else joint.type.speeds)
     return [Column(name, k, unit, own) for k, (name, (unit, own)) in enumerate(zip(names, found, strict=True))]
 
 
@@ -74,18 +82,14 @@ def dependent_values(r: Derived, order: int) -> dict[str, Values]:
     """Coordinates that are no entries of q or v, by name: driven ones, those of followers and of cut joints."""
     found: dict[str, Values] = {}
     for joint in all_joints(r.model).values():
-        if is_cut(r.model, joint) and not has_coordinates(joint.type):
+        kind, runs = joint.type, joint.type.segments(joint.type.label)
+        told = kind.motion is not None or all(run.twist is not None for run in runs) or type(kind).measured is not Joint.measured
+        if is_cut(r.model, joint) and not told:  # from the poses of its bodies
             continue
         if dependent := [column for column in columns(r.model, joint, order) if not column.is_own]:
             values = _values(r, joint, order)
             found |= {column.name: Values(values[..., column.at], column.unit) for column in dependent}
     return found
-
-
-def has_coordinates(joint: Joint) -> bool:
-    """Whether those of a cut joint can be told from the poses of its bodies, or are driven."""
-    runs = joint.segments(joint.label)
-    return joint.motion is not None or all(run.twist is not None for run in runs) or type(joint).measured is not Joint.measured
 
 
 def values_of(r: Derived, name: str, order: int) -> np.ndarray:
@@ -111,22 +115,22 @@ def _named(model: Model, name: str) -> tuple[PlacedJoint, str]:
 
 def _values(r: Derived, joint: PlacedJoint, order: int) -> np.ndarray:
     """All values of a joint; those not found in q, v, a are computed once."""
-    cut = is_cut(r.model, joint)
-    if not cut and (joint.nq if order == COORDINATE else joint.nv) == len(_parts(joint, order)):
+    own, every = (joint.nq, joint.type.coordinates) if order == COORDINATE else (joint.nv, joint.type.speeds)
+    if not is_cut(r.model, joint) and own == len(every):
         return _own(r, joint.name, order)
     if (joint.name, order) not in r.joint_values:
-        r.joint_values[joint.name, order] = _computed(r, joint, order, cut)
+        r.joint_values[joint.name, order] = _computed(r, joint, order)
     return r.joint_values[joint.name, order]
 
 
-def _computed(r: Derived, joint: PlacedJoint, order: int, cut: bool) -> np.ndarray:
+def _computed(r: Derived, joint: PlacedJoint, order: int) -> np.ndarray:
     if joint.follows is not None:
         ratio, offset = at_states(r, joint.follows.ratio), at_states(r, joint.follows.offset)
         led = ratio[..., None] * _values(r, find_joint(r.model, joint.follows.leader), order)
         return led + offset[..., None] if order == COORDINATE else led
-    runs = joint.type.segments(_label(joint))
-    if cut and joint.type.motion is None:
-        return measured(r, joint, runs, order)
+    runs = joint.type.segments(f"joint {joint.name!r}")
+    if is_cut(r.model, joint) and joint.type.motion is None:
+        return _measured(r, joint, runs, order) if runs else np.zeros((*r.shape, 0))
     parts, at = [], 0
     for run in runs:
         if run.is_free:  # never where it is cut: what is cut is free or driven as a whole
@@ -141,31 +145,103 @@ def _computed(r: Derived, joint: PlacedJoint, order: int, cut: bool) -> np.ndarr
 def _own(r: Derived, joint: str, order: int) -> np.ndarray:
     if order == COORDINATE:
         return r.q[..., r.model.q_slice(joint)]
-    where = r.model.v_slice(joint)
-    return (r.v if order == SPEED else r.a)[..., where]
+    return (r.v if order == SPEED else r.a)[..., r.model.v_slice(joint)]
 
 
 def _law(r: Derived, run: Segment, order: int) -> np.ndarray:
     """A run that is driven, from its law of time."""
     if run.drive is not None:
-        return np.array(np.broadcast_to(_floats(run.drive(r.t, parameters=r.named_parameters)[order]), r.shape))[..., None]
+        found = np.asarray(run.drive(r.t, parameters=r.named_parameters)[order], dtype=float)
+        return np.array(np.broadcast_to(found, r.shape))[..., None]
     assert run.given is not None
-    found = run.given(r.t, parameters=r.named_parameters)[:24]
-    values = np.stack([np.broadcast_to(_floats(x), r.shape) for x in found], axis=-1)
-    rotation = values[..., 3:12].reshape(*r.shape, 3, 3).swapaxes(-1, -2)
-    u, w = values[..., 12:15], values[..., 15:18]
+    given = run.given(r.t, parameters=r.named_parameters)[:24]
+    values = np.stack([np.broadcast_to(np.asarray(x, dtype=float), r.shape) for x in given], axis=-1)
+    if order == COORDINATE:
+        return _pose_coordinates(run, values[..., :3], values[..., 3:12].reshape(*r.shape, 3, 3).swapaxes(-1, -2))
+    twist, u, w = values[..., 12:18], values[..., 12:15], values[..., 15:18]
     rates = np.concatenate([values[..., 18:21] - np.cross(w, u), values[..., 21:24]], axis=-1)  # in the moved axes
-    return pose_values(run, values[..., :3], rotation, values[..., 12:18], rates, order)
+    return _components(run, twist if order == SPEED else rates)
 
 
-def _floats(x: Any) -> np.ndarray:
-    return np.asarray(x, dtype=float)
+def _pose_coordinates(run: Segment, position: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    quaternion = without_jumps(quaternions_of(rotation))
+    return np.concatenate([position, quaternion], axis=-1) if len(run.q_units) == 7 else quaternion
 
 
-def _parts(joint: PlacedJoint, order: int) -> tuple[str, ...]:
-    """Names of all coordinates or speeds, before any is driven."""
-    return joint.type.coordinates if order == COORDINATE else joint.type.speeds
+def _components(run: Segment, x: np.ndarray) -> np.ndarray:
+    """Those of a velocity in the moved axes, or of its rates, that are speeds of a run."""
+    assert run.twist is not None
+    return x[..., list(run.twist)]
 
 
-def _label(joint: PlacedJoint) -> str:
-    return f"joint {joint.name!r}"
+# --- cut joints -------------------------------------------------------------------------------------------------------------
+def _measured(r: Derived, joint: PlacedJoint, runs: Sequence[Segment], order: int) -> np.ndarray:
+    """(…, T, n) of a cut joint that is not driven."""
+    if runs[0].twist is not None:
+        (position, rotation), *rates = relative_motion(r, joint, order)
+        if order == COORDINATE:
+            return _pose_coordinates(runs[0], position, rotation)
+        (u, w), back = rates[0], rotation.swapaxes(-1, -2)
+        linear, angular = (u, w) if order == SPEED else (rates[1][0] - np.cross(w, u), rates[1][1])
+        return _components(runs[0], np.concatenate([turned(back, linear), turned(back, angular)], axis=-1))
+    angles = [k for k, run in enumerate(runs) if run.q_units == ("rad",)] if order == COORDINATE else []
+    values = _read_off(joint, relative_motion(r, joint, SPEED if angles else order))  # speeds count turns between two times
+    for k in angles:
+        values[0][..., k] = _unwrapped(values[0][..., k], values[1][..., k], r.t)
+    return values[order]
+
+
+def relative_motion(r: Derived, joint: PlacedJoint, order: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The child's joint frame seen from the parent's, in the parent's axes: position and rotation; the velocity of its origin and
+    the angular velocity; their rates."""
+    ends = (joint.parent, joint.at), (joint.child, joint.child_at)
+    (R1, r1), (R2, r2) = map(r.place, ends)
+    back, d = R1.swapaxes(-1, -2), r2 - r1
+    found = [(turned(back, d), back @ R2)]
+    if order > COORDINATE:
+        v1, v2 = map(r.velocity_of, ends)
+        w1, w2 = v1[..., 3:], v2[..., 3:]
+        u = v2[..., :3] - v1[..., :3] - np.cross(w1, d)
+        found.append((turned(back, u), turned(back, w2 - w1)))
+    if order > SPEED:
+        a1, a2 = map(r.acceleration_of, ends)
+        e1, e2 = a1[..., 3:], a2[..., 3:]
+        du = a2[..., :3] - a1[..., :3] - np.cross(e1, d) - np.cross(w1, np.cross(w1, d)) - 2.0 * np.cross(w1, u)
+        found.append((turned(back, du), turned(back, e2 - e1 - np.cross(w1, w2))))
+    return found
+
+
+def _unwrapped(angle: np.ndarray, speed: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Angles known but for whole turns, as they follow each other at these speeds."""
+    step = 0.5 * (speed[..., 1:] + speed[..., :-1]) * np.diff(t)
+    turns = np.round((step - np.diff(angle, axis=-1)) / TURN)
+    out = angle.copy()
+    out[..., 1:] += TURN * np.cumsum(turns, axis=-1)
+    return out
+
+
+def _read_off(joint: PlacedJoint, motion: Sequence[tuple[np.ndarray, np.ndarray]]) -> list[np.ndarray]:
+    """Values of the coordinates that a joint reads off its relative pose, and derivatives as many as the motion has."""
+    (position, R), *rates = motion
+    inputs, shape = [(position, R)], R.shape[:-2]
+    if rates:
+        u, w = rates[0]
+        spin = np.cross(w[..., :, None], R, axis=-2)
+        inputs.append((u, spin))
+    if len(rates) > 1:
+        du, dw = rates[1]
+        inputs.append((du, np.cross(dw[..., :, None], R, axis=-2) + np.cross(w[..., :, None], spin, axis=-2)))
+    numbers = [x for at, turn in inputs for x in (at, turn.reshape(*shape, 9))]
+    graph, label = Graph(), f"joint {joint.name!r}"
+    symbols = [graph.inputs(12) for _ in inputs]
+    pose = Pose(symbols[0][:3], unchecked_rotation(symbols[0][3:]))
+    values = [check_numbers(joint.type.measured(pose, label), graph, label)]
+    flow = [pair for low, high in itertools.pairwise(symbols) for pair in zip(low, high, strict=True)]
+    for _ in rates:
+        values.append(tangent(values[-1], flow))
+    found = Expression(graph, [s for run in symbols for s in run], [y for run in values for y in run])(
+        *np.moveaxis(np.concatenate(numbers, axis=-1), -1, 0)
+    )
+    flat = np.stack([np.broadcast_to(np.asarray(y, dtype=float), shape) for y in found], axis=-1)
+    n = len(values[0])
+    return [flat[..., k * n : (k + 1) * n].copy() for k in range(len(inputs))]

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...analysis.force_units import unit_of_force
 from ...errors import StateError, brief
+from ...model.body import GROUND
 from ...model.forces import SpringDamper
 from ...model.model import Model
 from ...model.placed_joint import PlacedJoint
@@ -34,12 +35,6 @@ class MovingPoint:
     """As `Dynamics.velocity` takes it: a body, or (body, Pose)."""
     axis: str = ""
     """One of x, y, z; "" for all."""
-
-    def motion(self, r: NamedMotion, order: int) -> FloatArray:
-        """(T, 3) in the world: position, velocity or acceleration."""
-        if order == 0:
-            return r.place(self.where)[1]
-        return (r.velocity_of if order == 1 else r.acceleration_of)(self.where)[..., :3]
 
 
 def place_names(model: Model) -> list[str]:
@@ -76,37 +71,11 @@ def _point(model: Model, text: str) -> MovingPoint | None:
 
 
 def _named(model: Model, text: str) -> MovingPoint | None:
-    bodies = {body.name for body in model.bodies}
-    for name in (text, text.removeprefix("body ")):
-        if name in bodies:
-            return MovingPoint(name, name)
-    for name in (text, text.removeprefix("frame ")):
-        if name in model.frames:
-            return MovingPoint(name, model.frames[name])
+    for prefix, places in (("body ", {body.name: body.name for body in model.bodies}), ("frame ", model.frames)):
+        for name in (text, text.removeprefix(prefix)):
+            if name in places:
+                return MovingPoint(name, places[name])
     return None
-
-
-# --- springs between two points over time: length, and tension with its sign
-def spring_length(r: NamedMotion, spring: SpringDamper) -> FloatArray:
-    """(T,): the distance of its points."""
-    length: FloatArray = np.linalg.norm(_way(r, spring), axis=-1)
-    return length
-
-
-def spring_tension(r: NamedMotion, name: str, spring: SpringDamper) -> FloatArray:
-    """(T,): positive where it pulls its points together."""
-    body, toward = (spring.b, -1.0) if spring.b != "ground" else (spring.a, 1.0)
-    force = np.einsum("...ij,...j->...i", r.body_frame(body)[0], r.force(name)[body][..., :3])
-    way, length = _way(r, spring), spring_length(r, spring)
-    tension: FloatArray = toward * (force * way).sum(axis=-1) / np.where(length > 0.0, length, 1.0)
-    return tension
-
-
-def _way(r: NamedMotion, spring: SpringDamper) -> FloatArray:
-    """(T, 3): from one of its points to the other, in the world."""
-    a, b = (r.place((body, Pose(at)))[1] for body, at in ((spring.a, spring.at_a), (spring.b, spring.at_b)))
-    way: FloatArray = b - a
-    return way
 
 
 # --- lines
@@ -145,6 +114,18 @@ def wrench(values: FloatArray, label: str, part: str) -> list[Line]:
         for name, x in zip(WRENCH, columns, strict=True)
         if part in ("", name)
     ]
+
+
+def of_spring(r: NamedMotion, name: str, spring: SpringDamper, what: str) -> FloatArray:
+    """(…, T) of a spring between two points: its "length", or its "tension", positive where it pulls them together."""
+    a, b = (r.place((body, Pose(at)))[1] for body, at in ((spring.a, spring.at_a), (spring.b, spring.at_b)))
+    length: FloatArray = np.linalg.norm(b - a, axis=-1)
+    if what == "length":
+        return length
+    body, toward = (spring.b, -1.0) if spring.b != GROUND else (spring.a, 1.0)
+    force = np.einsum("...ij,...j->...i", r.body_frame(body)[0], r.force(name)[body][..., :3])
+    tension: FloatArray = toward * (force * (b - a)).sum(axis=-1) / np.where(length > 0.0, length, 1.0)
+    return tension
 
 
 # --- lines of a flexible body by name: "deformation of arm@(1, 0, 0)", "resultants of arm@(0.5, 0, 0).moment_z"

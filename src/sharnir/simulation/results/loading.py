@@ -18,7 +18,7 @@ from ...model.model import Model
 from ...model.states import check_model
 from ...reporting.atomic_write import file_path
 from ..control.sampled import Commands
-from ..events.contacts import known_contacts
+from ..events.impacts import known_contacts
 from .netcdf import Reader
 from .records import RECORDS, Cost, columns_of
 from .result import Result
@@ -27,6 +27,7 @@ from .storage import ARRAYS, DIMENSIONS, RUNNING, START, UNITS, VERSION, PathLik
 HDF5 = b"\x89HDF\r\n\x1a\n"
 STATUS_BEFORE = {"lost": "constraints_violated"}
 """Names of statuses in files of earlier versions."""
+PLURALS = {"coordinate": "coordinates", "speed": "speeds", "parameter": "parameters", "force_state": "states of forces"}
 DESCRIBING = {"units", "long_name", "_FillValue"}
 """Attributes of an array that do not change its numbers, as `scale_factor` and others of NetCDF would."""
 
@@ -36,7 +37,8 @@ def load(path: PathLike, model: Model | None = None) -> Result:
     model = None if model is None else check_model(model, "Result.load")
     try:
         if not path.is_file():
-            raise StateError(_nothing_there(path))
+            left = left_behind(path)
+            raise StateError(f"no file {path}" + f"; a run that did not finish has left {known(left)}: load that" * bool(left))
         with path.open("rb") as file:
             if file.read(len(HDF5)) == HDF5:
                 raise ValueError(
@@ -49,11 +51,6 @@ def load(path: PathLike, model: Model | None = None) -> Result:
         if isinstance(error, SharnirError):
             raise
         raise StateError(f"{path} cannot be read as a result: {error or 'it does not fit into memory'}") from error
-
-
-def _nothing_there(path: Path) -> str:
-    left = left_behind(path)
-    return f"no file {path}" + (f"; a run that did not finish has left {known(left)}: load that" if left else "")
 
 
 def _model_from(path: Path, text: str) -> Model:
@@ -102,11 +99,19 @@ class _Contents:
             raise ValueError(f"it is incomplete: it ends after {file.rows} rows")
 
     def result(self, path: Path, model: Model | None) -> Result:
-        model = model or self._model(path)
+        if model is None:
+            text = self._text("model_yaml") if "model_yaml" in self.attributes else ""
+            if not text:
+                why = "parts of it only Python can express"
+                raise StateError(f"{path} holds no model ({why}); give it: Result.load(path, model)")
+            model = _model_from(path, text)
         own = model_words(model)
-        self._check_names(path, model, own)
+        for kind, plural in PLURALS.items():
+            if self._words(kind) != own[kind]:
+                raise StateError(f"{path} is a motion of other {plural} than those of {model.name!r}")
         there = {kind: self._words(kind) for kind in ("cause", "contact", "sensitivity", "command", "impact")}
-        events = self._event_names()
+        old = self.attributes.get("event_names", "")  # of version 1
+        events = self._words("event") or (str(old).split("\n") if "event_time" in self.file.arrays else [])
         rows = self.file.shape("time") if "time" in self.file.arrays else (0,)
         sizes = {kind: len(words) for kind, words in {**own, **there, "event": events}.items()}
         data = self._numbers({**sizes, "state": model.nq + model.nv, "time": rows[0] if rows else 0})
@@ -117,7 +122,11 @@ class _Contents:
             status = "interrupted"
             reached = f"t = {t[-1]:g}" if len(t) else "its start"
             message = f"the run has not finished: these are its rows up to {reached}, without its events"
-        data["tau"] = self._tau(model, len(t))
+        if "tau" in self.file.arrays:
+            self._check_array("tau", (len(t), model.nv))
+            data |= self.file.read("tau")
+        else:
+            data["tau"] = self._array("tau", model.nv)
         absent = {"parameters": not model.parameters, "sensitivities": not there["sensitivity"]}  # not even empty columns
         return Result(
             model, t, cost=self._cost(), status=STATUS_BEFORE.get(status, status), message=message, causes=tuple(there["cause"]),
@@ -128,12 +137,6 @@ class _Contents:
             start_energy=self._number("start_energy", float) if "start_energy" in self.attributes else np.nan,
             contacts=self._contacts(path, model, there["contact"]),
         )  # fmt: skip
-
-    def _model(self, path: Path) -> Model:
-        text = self._text("model_yaml") if "model_yaml" in self.attributes else ""
-        if not text:
-            raise StateError(f"{path} holds no model (parts of it only Python can express); give it: Result.load(path, model)")
-        return _model_from(path, text)
 
     def _contacts(self, path: Path, model: Model, names: Sequence[str]) -> tuple[Impact, ...]:
         """The impacts of the run, from the file or, where Python alone can express them, from runs of the model."""
@@ -150,12 +153,6 @@ class _Contents:
             )
         return found
 
-    def _check_names(self, path: Path, model: Model, own: Mapping[str, list[str]]) -> None:
-        plurals = {"coordinate": "coordinates", "speed": "speeds", "parameter": "parameters", "force_state": "states of forces"}
-        for kind, plural in plurals.items():
-            if self._words(kind) != own[kind]:
-                raise StateError(f"{path} is a motion of other {plural} than those of {model.name!r}")
-
     # --- arrays ---------------------------------------------------------------------------------------------------------------
     def _words(self, name: str) -> list[str]:
         if name not in self.file.arrays:
@@ -163,10 +160,6 @@ class _Contents:
         if self.file.arrays[name].dimensions[:1] != (name,):
             raise ValueError(f"{name!r} has dimensions {self.file.arrays[name].dimensions}, it must begin with {name!r}")
         return self.file.words(name)
-
-    def _event_names(self) -> list[str]:
-        old = self.attributes.get("event_names", "")  # of version 1
-        return self._words("event") or (str(old).split("\n") if "event_time" in self.file.arrays else [])
 
     def _numbers(self, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
         """Every array of `DIMENSIONS` but joint forces; what has no numbers need not be there."""
@@ -198,26 +191,14 @@ class _Contents:
                 values[f.name] = self._text(name) if f.type == "str" else self._number(name, int if f.type == "int" else float)
         return Cost(**values)
 
-    def _tau(self, model: Model, rows: int) -> np.ndarray:
-        if "tau" in self.file.arrays:
-            self._check_array("tau", (rows, model.nv))
-            return self.file.read("tau")["tau"]
-        tau = self._attribute("tau")
-        if isinstance(tau, str) or tau.shape != (model.nv,):
-            raise ValueError(f"its attribute 'tau' must be {model.nv} numbers")
-        return tau.astype(float)
-
     def _start(self, model: Model) -> StartState | None:
         """None in files of earlier versions."""
         if "start_held" not in self.attributes:
             return None
         held = tuple(name for name in self._text("start_held").split("\n") if name)
-        arrays = {name: self._attribute(f"start_{name}") for name in START}
-        for name, x in arrays.items():
-            n = model.nq if START[name] == "coordinate" else model.nv
-            if isinstance(x, str) or x.shape != (n,):
-                raise ValueError(f"its attribute 'start_{name}' must be {n} numbers")
-        return StartState(model, **{name: x.astype(float) for name, x in arrays.items()}, held=held)
+        sizes = {"coordinate": model.nq, "speed": model.nv}
+        arrays: dict[str, Any] = {name: self._array(f"start_{name}", sizes[kind]) for name, kind in START.items()}
+        return StartState(model, **arrays, held=held)
 
     def _switches(self) -> list[Switch]:
         """None where the file names none."""
@@ -239,6 +220,12 @@ class _Contents:
         if isinstance(value, str) or value.size != 1 or (kind is int and not float(value[0]).is_integer()):
             raise ValueError(f"its attribute {name!r} is no {'whole ' if kind is int else ''}number")
         return kind(value[0])
+
+    def _array(self, name: str, n: int) -> np.ndarray:
+        x = self._attribute(name)
+        if isinstance(x, str) or x.shape != (n,):
+            raise ValueError(f"its attribute {name!r} must be {n} numbers")
+        return x.astype(float)
 
     def _attribute(self, name: str) -> Any:
         if name not in self.attributes:

@@ -16,11 +16,10 @@ from ...model.references import is_name_in
 from ...model.states import check_array
 from ...solvers.evaluator import Actions
 from ...types import real_array
-from .by_name import squeezed
 from .derived import Derived
-from .joint_forces import power, reaction, reactions_of_links
+from .joint_forces import JointLoads, joint_loads, power, reaction, reactions_of_links
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, columns, find_joint, values_of
-from .released import JointLoads, joint_loads
+from .records import entry, squeezed
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -97,9 +96,7 @@ class NamedMotion(Derived):
         """Forces of a cut joint, a constraint, or the "coupling of" a follower: {body: (…, 6) force and moment at its origin, in
         its axes}, or those on one `body`. The ground is left out. What acts in the coordinate of a joint acts along its axis on
         both of its bodies."""
-        if not is_name_in(self.closing_reactions, name):
-            raise StateError(no_such("cut joint or constraint", name, self.closing_reactions, "cut joints and constraints"))
-        found = self.closing_reactions[name]
+        found = entry(self.closing_reactions, name, "cut joint or constraint", "cut joints and constraints")
         if body is None:
             return found
         if not is_name_in(found, body):
@@ -109,9 +106,7 @@ class NamedMotion(Derived):
     def constraint_rows(self, name: str) -> dict[int, ConstraintRow]:
         """The rows of a constraint or a cut joint by their place among all, with what each forbids."""
         model = self.model_with_contacts
-        if not is_name_in(model.constraints, name):
-            raise StateError(no_such("cut joint or constraint", name, model.constraints, "cut joints and constraints"))
-        label = label_of(name, model.constraints[name])
+        label = label_of(name, entry(model.constraints, name, "cut joint or constraint", "cut joints and constraints"))
         return {k: row for k, row in enumerate(table_of(model).rows) if row.owner == label}
 
     def multiplier(self, name: str) -> np.ndarray:
@@ -143,21 +138,15 @@ class NamedMotion(Derived):
 
     def frame(self, name: str) -> np.ndarray:
         """Path (…, 3) of the origin of a named frame in the world."""
-        return self.place(self._frame(name))[1]
+        return self.place(entry(self.model.frames, name, "frame"))[1]
 
     def frame_rotation(self, name: str) -> np.ndarray:
         """Rotation (…, 3, 3) of a named frame, its axes → those of the world."""
-        return self.place(self._frame(name))[0]
+        return self.place(entry(self.model.frames, name, "frame"))[0]
 
     def _point(self, body: str, at: Sequence[float]) -> tuple[str, Pose]:
         place = check_array(at, "point", 3)
         return self.model.bodies[self.model.body_index(body)].name, Pose(place.tolist())
-
-    def _frame(self, name: str) -> tuple[str, Pose]:
-        frames = self.model.frames
-        if not is_name_in(frames, name):
-            raise StateError(no_such("frame", name, frames))
-        return frames[name]
 
     # --- flexible bodies ------------------------------------------------------------------------------------------------------
     def deformation(self, body: str, at: Sequence[float]) -> np.ndarray:
@@ -191,16 +180,11 @@ class NamedMotion(Derived):
     def force(self, name: str) -> dict[str, np.ndarray]:
         """The action of a force: {body: (…, 6) force and moment at its origin, in its axes; joint: (…, n)}. What it does in a
         driven coordinate moves nothing and is not listed: see `force_power`, and `power` of the joint."""
-        if not is_name_in(self.force_actions, name):
-            raise StateError(no_such("force", name, self.force_actions))
-        return self.force_actions[name]
+        return entry(self.force_actions, name, "force")
 
     def force_power(self, name: str) -> np.ndarray:
         """Power (…,) of a force."""
-        names = self.dynamics.force_names
-        if not is_name_in(names, name):
-            raise StateError(no_such("force", name, names))
-        return self.force_powers[..., names.index(name)]
+        return self.force_powers[..., entry({x: k for k, x in enumerate(self.dynamics.force_names)}, name, "force")]
 
     def quantity(self, name: str) -> np.ndarray:
         """(…, T), or (…, T, lines) where the name stands for several: anything that `plot` takes, "penetration of foot"."""
@@ -211,10 +195,7 @@ class NamedMotion(Derived):
 
     def state_of(self, name: str) -> np.ndarray:
         """(…, T): a state of a force, or one of `Model.add_state`."""
-        names = self.model.states
-        if not is_name_in(names, name):
-            raise StateError(no_such("state", name, names))
-        return self.state_values[..., list(names).index(name)]
+        return self.state_values[..., entry({x: k for k, x in enumerate(self.model.states)}, name, "state")]
 
     # --- tables ---------------------------------------------------------------------------------------------------------------
     def to_xarray(self) -> Dataset:
@@ -229,12 +210,12 @@ class NamedMotion(Derived):
         Columns are called as in `to_csv`: "q elbow", "v elbow", "a elbow", "state integral", "kinetic", "work of drives". Units
         are in `attrs["units"]`, by column. The rows of a rollout are numbered by trajectory and time.
         """
-        from .tables import to_dataframe
+        from .storage import to_dataframe
 
         return to_dataframe(self)
 
     def to_csv(self, path: PathLike) -> None:
         """Time, coordinates, speeds and accelerations of every joint, states of forces, energies: a row per time."""
-        from .tables import to_csv
+        from .storage import to_csv
 
         to_csv(self, path)

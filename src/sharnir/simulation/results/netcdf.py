@@ -148,16 +148,16 @@ def _header(
 
 
 def _attributes(attributes: Mapping[str, Any]) -> bytes:
-    return _list(ATTRIBUTE, [_text(name) + _attribute(value) for name, value in attributes.items()])
-
-
-def _attribute(value: Any) -> bytes:
-    if isinstance(value, str):
-        return struct.pack(">I", CHAR) + _text(value)
-    x = np.atleast_1d(value)
-    small = x.dtype.kind in "iub" and bool((np.abs(x) < 2**31).all())
-    x = x.astype(">i4" if small else ">f8")
-    return struct.pack(">II", INT if small else DOUBLE, x.size) + x.tobytes()
+    items = []
+    for name, value in attributes.items():
+        if isinstance(value, str):
+            items.append(_text(name) + struct.pack(">I", CHAR) + _text(value))
+            continue
+        x = np.atleast_1d(value)
+        small = x.dtype.kind in "iub" and bool((np.abs(x) < 2**31).all())
+        x = x.astype(">i4" if small else ">f8")
+        items.append(_text(name) + struct.pack(">II", INT if small else DOUBLE, x.size) + x.tobytes())
+    return _list(ATTRIBUTE, items)
 
 
 def _list(tag: int, items: Sequence[bytes]) -> bytes:
@@ -221,13 +221,10 @@ class Reader:
             end = self.first_row + self.row_bytes if a.in_rows else self.size
             if a.begin + a.nbytes > end:
                 raise ValueError(f"{name!r} is not where its header says")
-        self._check_bytes()
-
-    def _check_bytes(self) -> None:
         end = max(0, self.size - CHECKSUM_BYTES)
         self.file.seek(end)
-        found = self.file.read(CHECKSUM_BYTES)
-        if found.startswith(CHECKSUM) and found != _checksum_of(self.file, end):
+        last = self.file.read(CHECKSUM_BYTES)
+        if last.startswith(CHECKSUM) and last != _checksum_of(self.file, end):
             raise ValueError(
                 "its checksum is another: it is damaged, or was changed in place; take a copy of it; where the change was meant, "
                 "write it anew with xarray.open_dataset(path, decode_times=False).to_netcdf(another)"
@@ -284,11 +281,9 @@ class Reader:
     def _attribute(self) -> Any:
         kind, n = self._kind(), self._number()
         data = self._take(_padded(n * kind.itemsize))[: n * kind.itemsize]
-        return (
-            data.decode(self._encoding).rstrip("\0")
-            if kind.kind == "S"
-            else np.frombuffer(data, kind).astype(kind.newbyteorder("="))
-        )
+        if kind.kind == "S":
+            return data.decode(self._encoding).rstrip("\0")
+        return np.frombuffer(data, kind).astype(kind.newbyteorder("="))
 
     def _kind(self) -> np.dtype[Any]:
         code = self._number()
@@ -318,9 +313,6 @@ class Reader:
 
     def _take(self, n: int) -> bytes:
         """The next n bytes. A length that lies is noticed before memory is asked for."""
-        if n > self.size - self.file.tell():
-            raise ValueError("it is shorter than its header says")
-        data = self.file.read(n)
-        if len(data) < n:
+        if n > self.size - self.file.tell() or len(data := self.file.read(n)) < n:
             raise ValueError("it is shorter than its header says")
         return data

@@ -1,15 +1,19 @@
-"""A motion as a picture: a chart for each unit under a common axis, with Matplotlib; `plotly_plots.py` makes it interactive."""
+"""A motion as a picture, a chart for each unit under a common axis: with Matplotlib, or with plotly, as a figure or a page."""
 
 from __future__ import annotations
 
+from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...errors import shortened
 from ...reporting.atomic_write import file_path
+from ...reporting.pages import Json, page, write_page
 from ...reporting.pictures import GREY, INK, add_legend, check_picture, new_figure, plain_axes, save_picture
-from ...types import truth
-from .charts import Chart, Charts, Results, charts
+from ...types import FloatArray, truth
+from .charts import Charts, Curve, Panel, Results, charts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +26,14 @@ ROWS = 10
 LONGEST = 44
 """Characters of a label."""
 PAGE = ".html"
+
+DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "dashdot": "dashdot"}
+"""Those of Matplotlib as plotly calls them."""
+PIXELS, GAP, EDGES = 210, 34, 110
+"""Height of a chart of plotly, between two, above and below them all."""
+POINTER = {"hoverformat": ".4~g", "showspikes": True, "spikethickness": 1, "spikedash": "solid", "spikecolor": GREY}
+POINTS = 5000
+"""Points of a curve on a page; a screen has fewer columns."""
 
 
 def plot(
@@ -38,18 +50,19 @@ def plot(
     interactive  a plotly figure instead of a Matplotlib one
     over         the quantity of the horizontal axis, instead of time: plot(r, "speed of A", over="A")
     """
-    page = path is not None and file_path(path).suffix.lower() == PAGE
     if path is not None:
         check_plot_file(path)
     found = charts(results, what, over)
-    if truth(interactive, "interactive") or page:
-        from .plotly_plots import interactive_figure, save_interactive
+    is_page = path is not None and file_path(path).suffix.lower() == PAGE
+    if not truth(interactive, "interactive") and not is_page:
+        return _drawn(found, path)
+    from plotly.graph_objects import Figure
 
-        figure = interactive_figure(found)
-        if path is not None:
-            save_interactive(found, path)
-        return figure
-    return _drawn(found, path)
+    shape = _shape(found)
+    title = {"text": f"<b>{escape(found.title)}</b>  {escape(found.note)}", "font": {"size": 15}, "x": 0.01}
+    if path is not None:
+        _write_page(found, path)
+    return Figure({"data": shape["data"], "layout": shape["layout"] | {"title": title, "template": "plotly_white"}})
 
 
 def check_plot_file(path: str | PathLike[str]) -> None:
@@ -83,22 +96,91 @@ def _drawn(found: Charts, path: str | PathLike[str] | None) -> Figure:
     return figure
 
 
-def _lines(axis: Axes, chart: Chart) -> None:
+def _lines(axis: Axes, chart: Panel) -> None:
     handles = [axis.plot(c.x, c.y, color=c.colour, linestyle=c.dash, linewidth=c.width)[0] for c in chart.curves]
-    plain_axes(axis, chart.panel.axis)
+    plain_axes(axis, chart.axis)
     low, high = axis.get_ylim()
     if low < 0.0 < high:
         axis.axhline(0.0, color="#bbbbbb", linewidth=0.8, zorder=0)
     axis.ticklabel_format(axis="y", useMathText=True, scilimits=(-3, 5))
-    if chart.panel.left_out:
-        axis.set_title(chart.panel.heading, loc="left", fontsize=8, color=GREY, parse_math=False)
+    if chart.left_out:
+        axis.set_title(chart.heading, loc="left", fontsize=8, color=GREY, parse_math=False)
+    short = [shortened(curve.label, LONGEST) for curve in chart.curves]  # so that room is left for the chart
+    labels = [f" {label}" if label.startswith("_") else label for label in short]  # Matplotlib would leave these out
     add_legend(
-        axis, handles, [_legible(curve.label) for curve in chart.curves], loc="upper left", bbox_to_anchor=(1.0, 1.04),
+        axis, handles, labels, loc="upper left", bbox_to_anchor=(1.0, 1.04),
         fontsize=8, ncols=-(-len(handles) // ROWS), handlelength=1.6, labelspacing=0.35, columnspacing=1.0, borderaxespad=0.3,
     )  # fmt: skip
 
 
-def _legible(label: str) -> str:
-    """Not so long that no room is left for the chart; Matplotlib leaves out what begins with an underscore."""
-    short = shortened(label, LONGEST)
-    return f" {short}" if short.startswith("_") else short
+# --- with plotly ------------------------------------------------------------------------------------------------------------
+def _write_page(found: Charts, path: str | PathLike[str]) -> None:
+    thin = any(len(curve.x) > POINTS for chart in found.charts for curve in chart.curves)
+    notes = [found.note] * bool(found.note) + [f"{found.unmarked} more events are not marked"] * bool(found.unmarked)
+    notes += [f"curves are drawn through {POINTS} points that keep their peaks"] * thin
+    headings = [chart.heading for chart in found.charts]
+    values: Json = {"figures": {"motion": _shape(found, POINTS)}, "title": found.title, "notes": notes, "headings": headings}
+    write_page(page("sharnir.simulation.results", "plot.html", **values), path)
+
+
+def _shape(found: Charts, most: int | None = None) -> Json:
+    """Data and layout, with at most so many points of a curve. Texts are escaped: plotly reads them as a kind of HTML."""
+    n = max(1, len(found.charts))
+    height = n * PIXELS + (n - 1) * GAP
+    mark = {"color": GREY, "width": 1, "dash": "dot"}
+
+    def text(size: int) -> Json:
+        where = {"yref": "paper", "yanchor": "bottom", "xanchor": "left"}
+        return {**where, "showarrow": False, "font": {"size": size, "color": GREY}}
+
+    layout: Json = {
+        "height": height + EDGES,
+        "margin": {"l": 70, "r": 16, "t": 44, "b": 50},
+        "xaxis": {"title": {"text": escape(found.axis)}, "anchor": f"y{n}" if n > 1 else "y", **POINTER},
+        "hovermode": "x unified" if found.over_time else "closest",
+        "hoversubplots": "axis",
+        "font": {"size": 12},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "shapes": [
+            {"type": "line", "x0": event.t, "x1": event.t, "y0": 0.0, "y1": 1.0, "yref": "paper", "line": mark, "layer": "below"}
+            for event in found.events
+        ],
+        "annotations": [
+            {"x": event.t, "y": 1.0, "text": escape(event.name or "event"), "yshift": 12 * (k % 2), **text(10)}
+            for k, event in enumerate(found.named)
+        ],
+    }
+    data: list[Json] = []
+    for k, chart in enumerate(found.charts):
+        top = 1.0 - k * (PIXELS + GAP) / height
+        which = k + 1 if k else ""  # plotly calls the first of everything by its bare name
+        vertical = {"title": {"text": escape(chart.axis), "standoff": 8}, "automargin": True, "exponentformat": "power"}
+        layout[f"yaxis{which}"] = {"domain": [max(0.0, top - PIXELS / height), top], **vertical}
+        layout[f"legend{which}"] = {"y": top, "yanchor": "top", "x": 1.01, "xanchor": "left", "font": {"size": 11}}
+        data += [_trace(curve, which, chart.unit, most) for curve in chart.curves]
+        if chart.left_out:
+            layout["annotations"].append({"x": 0.0, "xref": "paper", "y": top, "text": escape(chart.heading), **text(11)})
+    return {"data": data, "layout": layout}
+
+
+def _trace(curve: Curve, which: int | str, unit: str, most: int | None) -> Json:
+    both = (curve.x, curve.y) if most is None else thinned(curve.x, curve.y, most)
+    x, y = ([value if np.isfinite(value) else None for value in one.tolist()] for one in both)  # what is not finite is a gap
+    return {
+        "type": "scatter", "mode": "lines", "name": escape(curve.label), "x": x, "y": y,
+        "hovertemplate": "%{y:.5~g}" + (f" {unit}" if unit not in ("", "1") else ""), "hoverlabel": {"namelength": -1},
+        "line": {"color": curve.colour, "dash": DASHES[curve.dash], "width": curve.width + 0.4, "simplify": False},
+        "xaxis": "x", "yaxis": f"y{which}", "legend": f"legend{which}",
+    }  # fmt: skip
+
+
+def thinned(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
+    """At most about so many points of a curve: of every stretch the lowest and the highest, so that no peak is lost."""
+    if len(x) <= most:
+        return x, y
+    stretches = np.array_split(np.arange(len(x)), most // 2)
+    known = np.nan_to_num(y)
+    kept = {0, len(x) - 1} | {int(s[np.argmin(known[s])]) for s in stretches} | {int(s[np.argmax(known[s])]) for s in stretches}
+    at = np.array(sorted(kept))
+    return x[at], y[at]

@@ -26,11 +26,10 @@ from .lines import (
     MovingPoint,
     deformation_lines,
     joint_forces,
+    of_spring,
     place_named,
     place_names,
     resultant_lines,
-    spring_length,
-    spring_tension,
     wrench,
 )
 
@@ -48,6 +47,7 @@ FORMS = (
     "joint A, body A, frame A: where several have one name",
 )  # fmt: skip
 """Forms of names, as an error lists them."""
+MOTIONS = ("", "speed of ", "acceleration of ")
 
 
 def quantity(r: NamedMotion, text: str) -> list[Line]:
@@ -68,9 +68,10 @@ def understood(model: Model, text: str) -> Quantity:
 def _found(model: Model, text: str) -> Quantity | None:
     if text in _WHOLE:
         return _WHOLE[text]
-    for own in (_moving(model, text, 0), _observed(model, text), _state(model, text)):
-        if own is not None:
-            return own
+    if (own := _moving(model, text, 0) or _observed(model, text)) is not None:
+        return own
+    if text in model.states:
+        return lambda r: [Line(text, model.structure.units_of_states[text], r.state_of(text))]
     for prefix, of in _OF.items():
         if text.startswith(prefix + " ") and (found := of(model, text.removeprefix(prefix + " "))) is not None:
             return found
@@ -84,21 +85,22 @@ def names_of(model: Model) -> list[str]:
     parts = [full for name in joints for full in names_of_parts(name, every[name].type.coordinates) if full != name]
     motions = [f"{what} of {name}" for what in ("speed", "acceleration", "power") for name in joints]
     reactions = [f"reaction of {name}" for name in every]
-    forces = [f"{what} of {name}" for name in _forces(model) for what in ("force", "power", "energy")]
+    acting = model.structure.forces.names
+    forces = [f"{what} of {name}" for name in acting for what in ("force", "power", "energy")]
     forces += [f"{what} of {name}" for name, found in model.structure.forces.observed_names.items() for what in found]
-    forces += [f"force of {name}" for name in model.constraints if name not in _forces(model)]
+    forces += [f"force of {name}" for name in model.constraints if name not in acting]
     places = [*place_names(model), *(f"{name}.{axis}" for name in place_names(model) for axis in "xyz")]
     return list(dict.fromkeys([*joints, *model.states, *_WHOLE, *motions, *reactions, *forces, *parts, *places]))
 
 
 # --- joints -----------------------------------------------------------------------------------------------------------------
-def _joint_of(model: Model, text: str) -> tuple[PlacedJoint, str] | None:
+def _joint_of(model: Model, text: str) -> tuple[PlacedJoint | None, str]:
     """A joint, and what follows its name and a dot."""
     joints = all_joints(model)
     for wanted in (text, text.removeprefix("joint ")):
         for owner, part in readings(wanted, joints):
             return joints[owner], part
-    return None
+    return None, ""
 
 
 def joint_lines(r: NamedMotion, joint: PlacedJoint, order: int) -> list[Line]:
@@ -106,38 +108,22 @@ def joint_lines(r: NamedMotion, joint: PlacedJoint, order: int) -> list[Line]:
     return _columns(r, joint.name, columns(r.model, joint, order), order)
 
 
-def _coordinates(model: Model, text: str, order: int) -> Quantity | None:
-    """Coordinates of a joint, their speeds or accelerations; None where it is no joint, or has none, or no such part."""
-    found = _joint_of(model, text)
-    if found is None:
-        return None
-    joint, part = found
-    shown = [x for x in columns(model, joint, order) if not part or x.name == f"{joint.name}.{part}"]
-    return partial(_columns, joint=joint.name, shown=shown, order=order) if shown else None
-
-
 def _columns(r: NamedMotion, joint: str, shown: list[Column], order: int) -> list[Line]:
     values = (r.coordinate, r.speed, r.acceleration)[order](joint).reshape(*r.shape, -1)
-    return [Line(_titled(column.name, order), column.unit, values[..., column.at]) for column in shown]
-
-
-def _titled(name: str, order: int) -> str:
-    return ("", "speed of ", "acceleration of ")[order] + name
+    return [Line(MOTIONS[order] + column.name, column.unit, values[..., column.at]) for column in shown]
 
 
 def _reaction(model: Model, text: str) -> Quantity | None:
-    found = _joint_of(model, text)
-    if found is None or found[1] not in ("", *WRENCH):
+    joint, part = _joint_of(model, text)
+    if joint is None or part not in ("", *WRENCH):
         return None
-    joint, part = found
     return lambda r: wrench(r.reaction(joint.name), f"reaction of {joint.name}", part)
 
 
 def _tau(model: Model, text: str) -> Quantity | None:
-    found = _joint_of(model, text)
-    if found is None or found[1] not in ("", *found[0].v_names):
+    joint, part = _joint_of(model, text)
+    if joint is None or part not in ("", *joint.v_names):
         return None
-    joint, part = found
     if not joint.nv:
         raise StateError(f"tau of joint {joint.name!r}: it has no speeds of its own, so no force is given to it")
 
@@ -151,28 +137,29 @@ def _tau(model: Model, text: str) -> Quantity | None:
 # --- places -----------------------------------------------------------------------------------------------------------------
 def _path(r: NamedMotion, place: MovingPoint, order: int, magnitude: bool = False) -> list[Line]:
     """Position, velocity or acceleration of a point: its components in the world, or the magnitude."""
-    vectors, unit = place.motion(r, order), ("m", "m/s", "m/s²")[order]
+    unit = ("m", "m/s", "m/s²")[order]
+    vectors = (r.velocity_of if order == 1 else r.acceleration_of)(place.where)[..., :3] if order else r.place(place.where)[1]
     if magnitude and not place.axis:
-        return [Line(_titled(place.name, order), unit, np.linalg.norm(vectors, axis=-1))]
+        return [Line(MOTIONS[order] + place.name, unit, np.linalg.norm(vectors, axis=-1))]
     title = ("", "velocity of ", "acceleration of ")[order] + place.name
     return [Line(f"{title}.{axis}", unit, vectors[..., k]) for k, axis in enumerate("xyz") if place.axis in ("", axis)]
 
 
 def _moving(model: Model, text: str, order: int, magnitude: bool = False) -> Quantity | None:
-    lines = _coordinates(model, text, order)
-    if lines is None and (place := place_named(model, text)) is not None:
-        return partial(_path, place=place, order=order, magnitude=magnitude)
-    return lines
+    """Coordinates of a joint, their speeds or accelerations; where it is no joint, or has none, or no such part, those of a
+    point."""
+    joint, part = _joint_of(model, text)
+    shown = [x for x in columns(model, joint, order) if not part or x.name == f"{joint.name}.{part}"] if joint else []
+    if joint and shown:
+        return partial(_columns, joint=joint.name, shown=shown, order=order)
+    place = place_named(model, text)
+    return partial(_path, place=place, order=order, magnitude=magnitude) if place is not None else None
 
 
 # --- forces -----------------------------------------------------------------------------------------------------------------
-def _forces(model: Model) -> list[str]:
-    return model.structure.forces.names
-
-
 def _force(model: Model, text: str) -> Quantity | None:
     """Magnitudes on every body and forces on every joint; "spring on piston": all components on one."""
-    named = sorted(_forces(model), key=len, reverse=True)
+    named = sorted(model.structure.forces.names, key=len, reverse=True)
     name = next((x for x in named if text == x or text.startswith(f"{x} on ")), None)
     if name is None and text in model.constraints:
         return partial(multiplier_lines, name=text)
@@ -197,8 +184,7 @@ def _actions(r: NamedMotion, name: str, only: str) -> list[Line]:
         raise StateError(f"force {name!r} moves nothing, the drive of its joint bears it: show its power")
     if only and only not in acts:
         raise StateError(f"force {name!r} does not act on {only!r}; it acts on {known(acts)}")
-    joints, bodies = {j.name: j for j in r.model.joints}, {b.name for b in r.model.bodies}
-    lines: list[Line] = []
+    joints, bodies, lines = {j.name: j for j in r.model.joints}, {b.name for b in r.model.bodies}, list[Line]()
     for target in [only] if only else acts:
         label = f"force of {name} on {target}" if len(acts) > 1 else f"force of {name}"
         if target in bodies and acts[target].shape[-1] == 6:
@@ -210,61 +196,43 @@ def _actions(r: NamedMotion, name: str, only: str) -> list[Line]:
 
 def _power(model: Model, text: str) -> Quantity | None:
     """Power of a joint's actuator, or of a force; a joint comes before a force of the same name."""
-    found = _joint_of(model, text)
-    if found is not None and not found[1]:
-        joint = found[0].name
-        return lambda r: [Line(f"power of {joint}", "W", r.power(joint))]
+    joint, part = _joint_of(model, text)
+    if joint is not None and not part:
+        return lambda r: [Line(f"power of {joint.name}", "W", r.power(joint.name))]
     name = text.removeprefix("force ")
-    return (lambda r: [Line(f"power of {name}", "W", r.force_power(name))]) if name in _forces(model) else None
+    return (lambda r: [Line(f"power of {name}", "W", r.force_power(name))]) if name in model.structure.forces.names else None
 
 
 def _stored(model: Model, text: str) -> Quantity | None:
-    names = _forces(model)
+    names = model.structure.forces.names
     if text not in names:
         return None
     return lambda r: [Line(f"energy of {text}", "J", r.force_energies[..., names.index(text)], "energy")]
 
 
-def _length(model: Model, text: str) -> Quantity | None:
-    spring = model.forces.get(text)
-    return (lambda r: [Line(f"length of {text}", "m", spring_length(r, spring))]) if isinstance(spring, SpringDamper) else None
-
-
-def _tension(model: Model, text: str) -> Quantity | None:
+def _spring(model: Model, text: str, what: str, unit: str) -> Quantity | None:
     spring = model.forces.get(text)
     if not isinstance(spring, SpringDamper):
         return None
-    return lambda r: [Line(f"tension of {text}", "N", spring_tension(r, text, spring))]
+    return lambda r: [Line(f"{what} of {text}", unit, of_spring(r, text, spring, what))]
 
 
 def _observed(model: Model, text: str) -> Quantity | None:
     """ "penetration of foot", of all its parts together or each; "penetration of foot.3", of one."""
     for force, names in model.structure.forces.observed_names.items():
         for name, (what, parts) in names.items():
-            if text == f"{name} of {force}":
-                return partial(_observed_lines, force=force, name=name, what=what)
-            for k in range(parts):
-                if text == f"{name} of {force}.{k + 1}":
-                    return partial(_observed_part, force=force, name=name, unit=what.unit, part=k)
+            each = {f"{name} of {force}.{k + 1}": k for k in range(parts)}
+            if text in (f"{name} of {force}", *each):
+                return partial(_observed_lines, force=force, name=name, what=what, part=each.get(text))
     return None
 
 
-def _observed_lines(r: NamedMotion, force: str, name: str, what: Observed) -> list[Line]:
-    values = r.observed[force][name]
-    if values.shape[-1] == 1 or what.over_parts:
-        total = values.max(axis=-1) if what.over_parts == "max" else values.sum(axis=-1)
-        return [Line(f"{name} of {force}", what.unit, total)]
-    return [line for k in range(values.shape[-1]) for line in _observed_part(r, force, name, what.unit, k)]
-
-
-def _observed_part(r: NamedMotion, force: str, name: str, unit: str, part: int) -> list[Line]:
-    return [Line(f"{name} of {force}.{part + 1}", unit, r.observed[force][name][..., part])]
-
-
-def _state(model: Model, text: str) -> Quantity | None:
-    if text not in model.states:
-        return None
-    return lambda r: [Line(text, model.structure.units_of_states[text], r.state_of(text))]
+def _observed_lines(r: NamedMotion, force: str, name: str, what: Observed, part: int | None) -> list[Line]:
+    values, title = r.observed[force][name], f"{name} of {force}"
+    if part is None and (values.shape[-1] == 1 or what.over_parts):
+        return [Line(title, what.unit, values.max(axis=-1) if what.over_parts == "max" else values.sum(axis=-1))]
+    shown = range(values.shape[-1]) if part is None else [part]
+    return [Line(f"{title}.{k + 1}", what.unit, values[..., k]) for k in shown]
 
 
 # --- the whole mechanism ----------------------------------------------------------------------------------------------------
@@ -275,13 +243,9 @@ def _energy(r: NamedMotion) -> list[Line]:
     return [Line(name, "J", values, "energy, potential from its start") for name, values in parts.items()]
 
 
-def _work(r: NamedMotion) -> list[Line]:
-    return [Line(name, "J", values, "work since the start") for name, values in r.energy.work.items()]
-
-
 _WHOLE: dict[str, Quantity] = {
     "energy": _energy,
-    "work": _work,
+    "work": lambda r: [Line(name, "J", values, "work since the start") for name, values in r.energy.work.items()],
     "defect": lambda r: [Line("defect", "J", r.energy.defect, "defect of the energy balance")],
     "violation": lambda r: [Line("largest violation", "", r.violation, "violation, m or rad")],
 }
@@ -294,8 +258,8 @@ _OF: dict[str, Callable[[Model, str], Quantity | None]] = {
     "force of": _force,
     "deformation of": deformation_lines,
     "resultants of": resultant_lines,
-    "length of": _length,
-    "tension of": _tension,
+    "length of": partial(_spring, what="length", unit="m"),
+    "tension of": partial(_spring, what="tension", unit="N"),
     "energy of": _stored,
     "tau of": _tau,
     "torque of": _tau,
@@ -304,12 +268,12 @@ _OF: dict[str, Callable[[Model, str], Quantity | None]] = {
 
 # --- refusals ---------------------------------------------------------------------------------------------------------------
 def _unknown(model: Model, text: str) -> str:
-    found = _joint_of(model, " ".join(text.split()).rpartition(" of ")[2])
-    if found is not None and not found[1] and not found[0].type.coordinates:
-        return f"joint {found[0].name!r} has no coordinates: it is a {found[0].type.label}; show its reaction instead"
+    joint, part = _joint_of(model, " ".join(text.split()).rpartition(" of ")[2])
+    if joint is not None and not part and not joint.type.coordinates:
+        return f"joint {joint.name!r} has no coordinates: it is a {joint.type.label}; show its reaction instead"
     there = [f"joints {known(all_joints(model))}", f"bodies {known([b.name for b in model.bodies])}"]
     there += [f"frames {known(model.frames)}"] * bool(model.frames)
-    there += [f"forces {known(_forces(model))}"] * bool(_forces(model))
+    there += [f"forces {known(model.structure.forces.names)}"] * bool(model.structure.forces.names)
     there += [f"states {known(model.states)}"] * bool(model.states)
     hint = suggestion(text, names_of(model))
     return f"nothing is called {brief(text)}; {hint}There are {'; '.join(there)}. Forms: {'; '.join(FORMS)}"

@@ -1,11 +1,18 @@
-"""The declaration of arrays in results, and records of a run beside its motion: its cost, its energies, its events."""
+"""The declaration of arrays in results, entries of q and v by joint, and records of a run: its cost, its energies, its events."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+
+from ...errors import StateError, brief, no_such
+from ...model.model import Model
+from ...model.references import is_name_in
+
+T = TypeVar("T")
 
 
 class Stored(NamedTuple):
@@ -25,6 +32,41 @@ def stored(name: str, *dimensions: str, units: str = "", long_name: str = "") ->
 def declared(owner: Any) -> dict[str, Stored]:
     """Stored arrays of a dataclass, or of one of its objects, by their attributes."""
     return {f.name: f.metadata["stored"] for f in fields(owner) if "stored" in f.metadata}
+
+
+class ByName:
+    """q (…, nq), v (…, nv) of a model, or derivatives of them."""
+
+    model: Model
+    q: np.ndarray
+    v: np.ndarray
+
+    def coordinate(self, joint: str) -> np.ndarray:
+        """Entries of q that belong to a joint: (…,), or (…, n) where there are several."""
+        return squeezed(self.q[..., self.model.q_slice(joint)])
+
+    def speed(self, joint: str) -> np.ndarray:
+        """Entries of v that belong to a joint: (…,), or (…, n) where there are several."""
+        return squeezed(self.v[..., self.model.v_slice(joint)])
+
+
+def index_of(k: object, n: int, what: str) -> int:
+    """An index into n rows, counted from the end where it is negative."""
+    if isinstance(k, (bool, np.timedelta64)) or not isinstance(k, (int, np.integer)) or not -n <= k < n:
+        raise StateError(f"expected the number of {what}, from {-n} to {n - 1}; got {brief(k)}")
+    return int(k)
+
+
+def entry(there: Mapping[str, T], name: str, kind: str, plural: str = "") -> T:
+    """The thing of this name; a name that nothing has is refused, with those there are."""
+    if not is_name_in(there, name):
+        raise StateError(no_such(kind, name, there, plural))
+    return there[name]
+
+
+def squeezed(x: np.ndarray) -> np.ndarray:
+    """Without the last axis where there is one number along it."""
+    return x[..., 0] if x.shape[-1] == 1 else x
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,8 @@ from ...errors import StateError
 from ...model.model import Model
 from ...model.services import service
 from ...model.validity import WHY, beyond_validity
-from .by_name import index_of
 from .named_motion import NamedMotion
-from .records import Cost, stored
+from .records import Cost, index_of, stored
 from .result import Result
 
 if TYPE_CHECKING:
@@ -95,13 +94,9 @@ class Rollout(NamedMotion):
         return {"q0": self.q[:, at], "v0": self.v[:, at], **({"states": states} if states else {})}
 
     def plot(
-        self,
-        *what: str,
-        trajectories: Sequence[int] | None = None,
-        path: PathLike | None = None,
-        interactive: bool = False,
+        self, *what: str, trajectories: Sequence[int] | None = None, path: PathLike | None = None, interactive: bool = False,
         over: str | None = None,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """`Result.plot` of several trajectories on the same axes: those numbered, or all where there are few."""
         from .plots import plot
 
@@ -128,9 +123,8 @@ class Rollout(NamedMotion):
             first = int(bad[np.argmin(self.failed[bad])])
             lines.append(f"  failed      {bad.size}, the first number {first} after t = {self.failed[first]:.9g} s")
         lines += [f"  deformation {one}: {WHY}" for one in beyond_validity(self.model, self.q, self.t)]
-        lines.append(
-            f"  cost        {self.cost.wall:.3g} s by {self.cost.method!r} on {self.cost.backend}, {self.cost.integrator}"
-        )
+        c = self.cost
+        lines.append(f"  cost        {c.wall:.3g} s by {c.method!r} on {c.backend}, {c.integrator}")
         return "\n".join([*lines, f"  {self.message}"] if self.message else lines)
 
     # --- what everything else is derived from ---------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,9 +42,8 @@ def _code(runs: Runs) -> Derivative | None:
     plain = runs.how.name in (PROJECTION, "none") and not runs.d.formulation.method.in_momenta and not len(o.sensitivities)
     if happens or not plain or runs.law is not None or o.integrator not in ENTRIES:
         return None
-    if straight_line_code(_setup(runs, 1)) is None:  # those that are left would be of another kind
-        return None
-    return straight_line_code(_setup(runs, host_lanes(), bool(_steering(runs))))
+    alone = straight_line_code(_setup(runs, 1))  # of runs that are left
+    return straight_line_code(_setup(runs, host_lanes(), bool(_steering(runs)))) if alone is not None else None
 
 
 def _causes(runs: Runs, works: bool) -> tuple[str, ...]:
@@ -82,21 +82,20 @@ class AdaptiveLanes:
         self._has_pivots = False
         """Whether `_typical_pivots` are known."""
         derivative, row_derivative = ([*self._carry(x), code.code.bind_vector(x)] for x in (at, row_at))
-        rows = System(self._buffers(row_at), row_derivative, projection=self._after_step(row_at))
-        system = System(self._buffers(at), [*derivative, *self._approach(at)], projection=self._after_step(at))
+        near = []  # how near to a singular position every lane is
+        if self.equations is not None:
+            groups = TypicalPivots(self._typical_pivots), Approach(at["pivots"], at["near"])
+            near = [bind_kernel(approach, *groups, options=side_by_side(host_lanes()), shared=1, store=self._store)]
+        none = np.zeros((0, host_lanes())), np.zeros((0, 0, host_lanes())), np.zeros((0, host_lanes()))
+        buffers, row_buffers = (Buffers(x["X"], x["DX"], x["t"], *none) for x in (at, row_at))
+        rows = System(row_buffers, row_derivative, projection=self._after_step(row_at))
+        system = System(buffers, [*derivative, *near], projection=self._after_step(at))
         self._lanes = SideBySide(runs.options.integrator, system, at["own"], rows, row_at["own"], at["near"], self._store)
 
     def run(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        times: ArrayLike,
-        options: RunOptions,
-        *,
-        tau: ArrayLike | None = None,
-        parameters: ArrayLike | None = None,
-        accelerations: bool = False,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        self, q: ArrayLike, v: ArrayLike, times: ArrayLike, options: RunOptions, *, tau: ArrayLike | None = None,
+        parameters: ArrayLike | None = None, accelerations: bool = False,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
         """From starts q (B, nq) and v (B, nv), assembled already, rows (B, times, nq + nv + nz) of coordinates, speeds and states
         of forces; the steps of each run (B,); and whether it has come to its end (B,).
 
@@ -153,11 +152,6 @@ class AdaptiveLanes:
         }  # fmt: skip
 
     @staticmethod
-    def _buffers(at: Arrays) -> Buffers:
-        lanes = host_lanes()
-        return Buffers(at["X"], at["DX"], at["t"], np.zeros((0, lanes)), np.zeros((0, 0, lanes)), np.zeros((0, lanes)))
-
-    @staticmethod
     def _rows(x: ArrayLike, what: str, n: int, size: int) -> np.ndarray:
         given = real_array(x, what)
         if given.shape not in ((size,), (n, size)):
@@ -174,21 +168,13 @@ class AdaptiveLanes:
             return vector_normalize(self.runs.d.model, at["q"], at["t"], self._store)
         return [*self._carry(at), *self.equations.projector.vector(at)]
 
-    def _approach(self, at: Arrays) -> list[Native]:
-        """How near to a singular position every lane is."""
-        if self.equations is None:
-            return []
-        groups = TypicalPivots(self._typical_pivots), Approach(at["pivots"], at["near"])
-        return [bind_kernel(approach, *groups, options=side_by_side(host_lanes()), shared=1, store=self._store)]
-
     def find_typical_pivots(self, q: np.ndarray, t: float, parameters: np.ndarray) -> None:
         """Find the typical pivots, without those of rows that always depend on others, at a position on the constraints: that of
         the first run of a study, in whatever process."""
         self._has_pivots = True
         if self.equations is None:
             return
-        setup = _setup(self.runs, 1)
-        setup.t0 = t
+        setup = replace(_setup(self.runs, 1), t0=t)
         code = straight_line_code(setup)
         assert code is not None
         one = StraightLine(setup, code).passage
@@ -218,8 +204,7 @@ def _joined(parts: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> tuple
     if len(some) == 1:
         return some[0][1:]
     n = sum(len(at) for at, _, _ in parts)
-    out = [np.empty((n, *x.shape[1:])) for x in parts[0][1:]]
+    rows, ends = (np.empty((n, *x.shape[1:])) for x in parts[0][1:])
     for at, *found in parts:
-        for target, x in zip(out, found, strict=True):
-            target[at] = x
-    return out[0], out[1]
+        rows[at], ends[at] = found
+    return rows, ends

@@ -15,7 +15,6 @@ from ...model.events import Event
 from ...model.impacts import Impact
 from ...model.model import Model
 from ...model.references import is_name_in
-from ...model.states import check_tau
 from ...types import real_array
 
 Tau = ArrayLike | Mapping[str, ArrayLike]
@@ -101,6 +100,12 @@ def check_step(integrator: Integrator, step: float | None) -> None:
         raise MethodError(f"{integrator.name!r} needs a positive `step`, got {step!r}")
 
 
+def whole_steps(seconds: float, step: float) -> int | None:
+    """How many steps a duration is; None where it is not a whole number of them."""
+    count = round(seconds / step)
+    return count if abs(seconds / step - count) <= ROUNDING * max(count, 1) else None
+
+
 def check_seconds(x: object, name: str) -> float:
     value = number(x, name, "a number of seconds")
     if not value > 0.0:
@@ -109,8 +114,6 @@ def check_seconds(x: object, name: str) -> float:
 
 
 def check_events(events: Event | Sequence[Event]) -> list[Event]:
-    if isinstance(events, Event):
-        return [events]
     found = list(events) if np.iterable(events) else [events]
     for event in found:
         if isinstance(event, Impact):
@@ -144,16 +147,6 @@ def output_times(output: float | ArrayLike | None, t0: float, t1: float, row: in
         times[-1] = t1
         return times
     return np.append(times, t1)
-
-
-def constant_forces(model: Model, tau: Tau | None) -> np.ndarray:
-    """Joint forces (nv,) of `simulate`."""
-    if not isinstance(tau, Mapping) and np.asarray(tau, dtype=object).ndim > 1:
-        raise StateError(
-            "tau: the joint forces of `simulate` are constant, an array (nv,) or {joint: value}, or a function of `Motion`; for "
-            "others give control=sharnir.Sampled(…), or use `rollout`"
-        )
-    return check_tau(model, tau)
 
 
 def tolerances_of_state(atol: float | ArrayLike, n: int, nz: int) -> np.ndarray:

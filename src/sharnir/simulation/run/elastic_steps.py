@@ -8,7 +8,7 @@ modes of this linear system from step to step by a factor; where one is larger t
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,18 +20,20 @@ GROWTH = 1.0 + 1e-6
 """Factor of a step beyond which a mode grows: rounding stays below."""
 
 
-def warn_of_elastic_steps(d: Dynamics, q: FloatArray, t: float, parameters: Any, step: float, integrator: str) -> str:
+def warn_of_elastic_steps(d: Dynamics, q: FloatArray, t: float, parameters: Any, step: float | None, integrator: str) -> str:
     """Where a fixed step is too long for an integrator: a warning, which is the likely cause should the run fail; else empty.
     Constraints only make vibrations slower."""
-    if not d.structure.deformations or integrator not in FACTORS:
+    if step is None or not d.structure.deformations or integrator not in FACTORS:
         return ""
-    found = fastest_vibration(d, q, t, parameters)
-    if found is None or FACTORS[integrator](found.matrices, step) <= GROWTH:
+    found, factor, longest = fastest_vibration(d, q, t, parameters), FACTORS[integrator], step
+    if found is None or factor(found.K, found.C, step) <= GROWTH:
         return ""
+    while factor(found.K, found.C, longest) > GROWTH:  # stable, to a tenth
+        longest *= 0.9
     text = (
         f"a step of {step:.3g} s is too long for {integrator!r}: the fastest vibration, of body {found.body!r}, has "
-        f"{found.frequency:.4g} Hz, and {CONSEQUENCE.get(integrator, 'it will grow without end')}; take a step below about "
-        f"{_longest(found, step, integrator):.2g} s, fewer modes, or simulate with integrator='radau'"
+        f"{found.omega / (2.0 * np.pi):.4g} Hz, and {CONSEQUENCE.get(integrator, 'it will grow without end')}; take a step below "
+        f"about {longest:.2g} s, fewer modes, or simulate with integrator='radau'"
     )
     warnings.warn(text, FlexibilityWarning, stacklevel=3)
     return text
@@ -50,16 +52,14 @@ def warn_of_shapes(d: Dynamics, q: FloatArray, v: FloatArray, t: float, tau: Flo
     warn_of_missing_shapes(d.model, q, v, t, tau, parameters, 5)
 
 
-class Vibration:
-    """The fastest vibration of a model in a position."""
+class Vibration(NamedTuple):
+    """The fastest vibration of a model in a position, and the matrices of all: e¨ = −K e − C ė."""
 
-    def __init__(self, body: str, omega: float, matrices: tuple[FloatArray, FloatArray]) -> None:
-        self.body, self.omega, self.matrices = body, omega, matrices
-
-    @property
-    def frequency(self) -> float:
-        """Hz."""
-        return self.omega / (2.0 * np.pi)
+    body: str
+    omega: float
+    """rad/s."""
+    K: FloatArray
+    C: FloatArray
 
 
 def fastest_vibration(d: Dynamics, q: FloatArray, t: float, parameters: Any) -> Vibration | None:
@@ -80,37 +80,31 @@ def fastest_vibration(d: Dynamics, q: FloatArray, t: float, parameters: Any) -> 
     last = int(np.argmax(squares.real))
     share = np.abs(modes[:, last]) ** 2 * np.diag(K)  # of the elastic energy
     body = s.bodies[int(owner[int(np.argmax(share))]) - 1].name
-    return Vibration(body, float(np.sqrt(squares[last].real)), (W @ K, W @ C))
+    return Vibration(body, float(np.sqrt(squares[last].real)), W @ K, W @ C)
 
 
-def _rk4(matrices: tuple[FloatArray, FloatArray], h: float) -> float:
-    K, C = matrices
+def _rates(K: FloatArray, C: FloatArray) -> FloatArray:
+    """The eigenvalues of the linear system."""
     n = len(K)
-    z = h * np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [-K, -C]]))
+    return np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [-K, -C]]))
+
+
+def _rk4(K: FloatArray, C: FloatArray, h: float) -> float:
+    z = h * _rates(K, C)
     return float(np.abs(1.0 + z + z**2 / 2 + z**3 / 6 + z**4 / 24).max())
 
 
-def _euler(matrices: tuple[FloatArray, FloatArray], h: float) -> float:
+def _euler(K: FloatArray, C: FloatArray, h: float) -> float:
     """Semi-implicit: ė⁺ = ė − h(K e + C ė), e⁺ = e + h ė⁺."""
-    K, C = matrices
     E = np.eye(len(K))
     return float(np.abs(np.linalg.eigvals(np.block([[E - h * h * K, h * (E - h * C)], [-h * K, E - h * C]]))).max())
 
 
-def _midpoint(matrices: tuple[FloatArray, FloatArray], h: float) -> float:
+def _midpoint(K: FloatArray, C: FloatArray, h: float) -> float:
     """The factor of an iteration, not of a step."""
-    K, C = matrices
-    n = len(K)
-    return float(0.5 * h * np.abs(np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [-K, -C]]))).max())
+    return float(0.5 * h * np.abs(_rates(K, C)).max())
 
 
 FACTORS = {"rk4": _rk4, "euler": _euler, "midpoint": _midpoint}
 """The largest factor of a step, by integrator of fixed steps."""
 CONSEQUENCE = {"midpoint": "the iteration of a step does not converge"}
-
-
-def _longest(found: Vibration, step: float, integrator: str) -> float:
-    """A step that is stable, to a tenth."""
-    while FACTORS[integrator](found.matrices, step) > GROWTH:
-        step *= 0.9
-    return step

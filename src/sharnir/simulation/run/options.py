@@ -18,14 +18,13 @@ from ...errors import MethodError, StateError
 from ...integrate.methods import integrator as integrator_named
 from ...model.events import Event
 from ...model.impacts import Impact
-from ...model.model import Model
 from ...model.settings import LIMITS
-from ...model.states import check_tau, check_time
-from ...types import real_array, truth
+from ...model.states import check_time
+from ...types import truth
 from ..control.joint_laws import JointLaw, check_law
 from ..control.sampled import Sampled, check_control
 from ..results.storage import PathLike
-from .checks import ROUNDING, Tau, check_duration, check_resolution, check_seconds, choice, number, whole
+from .checks import Tau, check_duration, check_resolution, check_seconds, choice, number, whole, whole_steps
 
 Check = Callable[[Any, str], object]
 """(value, name of the option) -> the value as it is used."""
@@ -141,14 +140,6 @@ SIMULATE_ONLY = {
 T = TypeVar("T")
 
 
-def refuse_others(others: Mapping[str, object]) -> None:
-    """Options that `rollout` does not have."""
-    for name in others:
-        if name not in SIMULATE_ONLY:
-            raise TypeError(f"rollout() got an unexpected keyword argument {name!r}")
-        raise MethodError(f"{name}: an option of `simulate` that a rollout does not have; {SIMULATE_ONLY[name]}")
-
-
 def either(name: str, value: T | None, alias: str, other: T | None) -> tuple[str, T | None]:
     """An option of two names: the name it was given by, and its value."""
     if value is not None and other is not None:
@@ -191,24 +182,9 @@ def fixed_steps(
     seconds = number(duration, "duration", "a number of seconds")
     if not 0.0 <= seconds < np.inf:
         raise StateError(f"duration: a rollout runs forward for a finite number of seconds, got {duration!r}")
-    count = round(seconds / h)
-    if abs(seconds / h - count) > ROUNDING * max(count, 1):
+    count = whole_steps(seconds, h)
+    if count is None:
         raise StateError(f"duration: {seconds:g} s is not a whole number of steps of {h:g} s")
     if steps is not None and whole(steps, "steps") != count:
         raise MethodError(f"duration and steps contradict each other: {seconds:g} s are {count} steps of {h:g} s, not {steps}")
     return FixedSteps(t0, h, count, every)
-
-
-def forces_over_steps(model: Model, name: str, tau: Tau | None, n: int, steps: int) -> np.ndarray | None:
-    """Joint forces (n, steps, nv) of n trajectories, or (n, 1, nv) where they are constant."""
-    if tau is None:
-        return None
-    nv = model.nv
-    forces = check_tau(model, tau) if isinstance(tau, Mapping) else real_array(tau, name)
-    shapes = {(nv,): forces[None, None], (steps, nv): forces[None], (n, steps, nv): forces}
-    if forces.shape not in shapes:
-        raise StateError(f"{name}: expected ({nv},), ({steps}, {nv}) or ({n}, {steps}, {nv}) joint forces, got {forces.shape}")
-    if not np.isfinite(forces).all():
-        raise StateError(f"{name}: the joint forces are not all finite")
-    full = shapes[forces.shape]
-    return np.broadcast_to(full, (n, *full.shape[1:]))

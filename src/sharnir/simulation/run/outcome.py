@@ -7,12 +7,11 @@ import numpy as np
 from ...backends.run import range_left
 from ...equations.assembly.loop_closure import off_by
 from ...equations.motion.retraction import normalized_rows
-from ...equations.rows.one_constraint import ConstraintRow
 from ...integrate.chatter import Chatter
 from ...integrate.trajectory import LIMITED, Trajectory
 from ...model.validity import beyond_validity, likely_cause
 from ...reporting.formats import figures
-from ..events.event_actions import Changes
+from ..events.events import Changes
 from ..events.impacts import ALONE, Beside
 from ..results.records import Cost, EventRecord
 from ..results.result import Result
@@ -28,7 +27,9 @@ REMEDY = (
 
 def chattering(m: MotionSystem, c: Chatter, changes: Changes, remedy: bool = True) -> str:
     """The force that jumps, the joint that it drives to and fro, how often, and with `remedy` what helps."""
-    driven, derivative = _driven(m, c.index)
+    derivatives = [*["the speed"] * m.nq, *["the acceleration"] * m.nv, *["the rate"] * len(m.more)]
+    names, k = [*m.d.model.q_names, *m.d.model.v_names, *m.more], c.index % max(m.row_size, 1)
+    driven, derivative = names[k], derivatives[k]
     forces = _that_jump(m, c, changes)
     if forces:
         what = f"force {forces[0][0]!r} switches between {forces[0][1]}"
@@ -45,45 +46,25 @@ def chattering(m: MotionSystem, c: Chatter, changes: Changes, remedy: bool = Tru
             f"{speed} {count} in {c.span:.2g} s, so that steps stay near {step:.1g} s and the run would need about "
             f"{c.ahead:.0e} more of them"
         )
-    found = f"at t = {c.t:.9g} {what}, {how}"
-    return f"{found}; {REMEDY}" if remedy else found
-
-
-def _driven(m: MotionSystem, index: int) -> tuple[str, str]:
-    """The number of the state that is driven to and fro, and what its derivative is."""
-    model, k = m.d.model, index % max(m.row_size, 1)
-    if k < m.nq:
-        return model.q_names[k], "the speed"
-    if k < m.nq + m.nv:
-        return model.v_names[k - m.nq], "the acceleration"
-    return m.more[k - m.nq - m.nv], "the rate"
+    return f"at t = {c.t:.9g} {what}, {how}" + f"; {REMEDY}" * remedy
 
 
 def _that_jump(m: MotionSystem, c: Chatter, changes: Changes) -> list[tuple[str, str]]:
     """Forces whose action differs between two states that hardly do, the greatest jump first; with the two values."""
     t, rows = np.array([c.t, c.t]), np.array([c.before, c.after])
-    q, v, z, _ = m.split(rows)
-    parameters = m.with_states(changes.over(t), z)
-    v = m.velocities(q, v, t, parameters)
-    found = []
+    q, v, _, parameters = m.seen(t, rows, changes.over(t))
+    found, bodies = [], {body.name for body in m.d.model.bodies}
     for name, acted in m.d.force_actions(q, v, t, parameters=parameters if parameters.size else None).items():
         for on, x in acted.items():
             k = int(np.argmax(np.abs(x[1] - x[0])))
             a, b = (float(one[k]) for one in x)
-            unit = _unit(m, on, k)
+            unit = "" if on not in bodies else " N" if k < 3 else " N m"  # of joints as their speeds are
             if abs(b - a) > 1e-3 * max(abs(a), abs(b)):
                 found.append((abs(b - a), name, f"{figures(min(a, b))} and {figures(max(a, b))}{unit} on {on!r}"))
     largest: dict[str, str] = {}
     for _, name, text in sorted(found, reverse=True):
         largest.setdefault(name, text)
     return list(largest.items())
-
-
-def _unit(m: MotionSystem, on: str, k: int) -> str:
-    """Unit of component k of an action on a body; joint forces are N or N m, as their speeds are."""
-    if on in {body.name for body in m.d.model.bodies}:
-        return " N" if k < 3 else " N m"
-    return ""
 
 
 # --- outcome
@@ -150,7 +131,7 @@ def result_of(
         parameters=parameters[:, :own] if own else np.zeros((0, 0)), state_values=z, contacts=m.impacts,
         contact_values=parameters[:, own : own + len(m.impacts)],
     )  # fmt: skip
-    result.tau = changes.forces.over(t, q, v, result.parameter_rows)
+    result.tau = changes.forces_over(t, q, v, result.parameter_rows)
     if m.setup.sensitivities is not None:
         result.sensitivity_names, result.sensitivities = m.setup.sensitivities.names, m.rows_beside(x)
     return result
@@ -190,48 +171,35 @@ def failure(m: MotionSystem, y: Trajectory, changes: Changes, r: Result | None =
 
 
 def _stopped(m: MotionSystem, y: Trajectory) -> str:
-    model = m.d.model
-    names = [f"the rate of {n!r}" for n in model.q_names] + [f"the acceleration of {n!r}" for n in model.v_names]
-    rates, found, t, x = _rates_at_the_end(m, y)
-    bad = np.flatnonzero(~np.isfinite(found))
-    if bad.size and (row := _undefined_constraint(m, t, x)):
-        return f"{row} is not finite just after t = {y.final_t:.9g}: the constraint is not defined in that position"
-    if bad.size and (left := _left_range(m, t, x)):
-        return f"{left}, just after t = {y.final_t:.9g}"
-    if y.status == "not_finite":
-        what = names[bad[-1]] if bad.size else "a number of the state"  # accelerations come last, and are the first cause
-        return f"{what} is not finite just after t = {y.final_t:.9g}"
-    fastest = names[int(np.argmax(np.abs(rates) / (1.0 + np.abs(y.final_x[: m.nq + m.nv]))))] if names else "nothing"
-    return f"{y.message}; what changes fastest there is {fastest.removeprefix('the rate of ')}"
-
-
-def _undefined_constraint(m: MotionSystem, t: float, x: np.ndarray) -> ConstraintRow | None:
-    if not m.constrained or not np.isfinite(x).all():
-        return None
-    q, v, _, _ = m.split(x)
-    with np.errstate(all="ignore"):
-        return m.constrained.table.undefined(m.constrained.table.evaluate(q, v, t, m.parameters.tolist(), sparse=True))
-
-
-def _left_range(m: MotionSystem, t: float, x: np.ndarray) -> str:
-    """Which table was asked for what it does not have."""
-    if not np.isfinite(x).all():
-        return ""
-    q, v, z, _ = m.split(x)
-    parameters = m.with_states(m.parameters, z)
-    v = m.velocities(q, v, t, parameters)
-    return range_left(m.d.structure, q.tolist(), v.tolist(), t, parameters.tolist())
-
-
-def _rates_at_the_end(m: MotionSystem, y: Trajectory) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
-    """Rates where the motion ended, and at the first state straight on from there where they are not finite, with that state."""
-    n = m.nq + m.nv
+    n, after = m.nq + m.nv, f"just after t = {y.final_t:.9g}"
+    names = [f"the rate of {x!r}" for x in m.d.model.q_names] + [f"the acceleration of {x!r}" for x in m.d.model.v_names]
     with np.errstate(all="ignore"):
         rates = m.system.derivative(y.final_t, y.final_x)
         found, t, x = rates, y.final_t, y.final_x
-        for h in 10.0 ** np.arange(-12.0, 0.5):
+        for h in 10.0 ** np.arange(-12.0, 0.5):  # straight on from the end to where they are not finite
             if not np.isfinite(found).all():
                 break
             t, x = y.final_t + h, y.final_x + h * rates
             found = m.system.derivative(t, x)
-    return rates[:n], found[:n], t, x
+    bad = np.flatnonzero(~np.isfinite(found[:n]))
+    if bad.size and np.isfinite(x).all() and (why := _undefined(m, t, x, after)):
+        return why
+    if y.status == "not_finite":
+        what = names[bad[-1]] if bad.size else "a number of the state"  # accelerations come last, and are the first cause
+        return f"{what} is not finite {after}"
+    fastest = names[int(np.argmax(np.abs(rates[:n]) / (1.0 + np.abs(y.final_x[:n]))))] if names else "nothing"
+    return f"{y.message}; what changes fastest there is {fastest.removeprefix('the rate of ')}"
+
+
+def _undefined(m: MotionSystem, t: float, x: np.ndarray, after: str) -> str:
+    """Which constraint is not defined in a state, or which table was asked for what it does not have."""
+    q, v, *_ = m.split(x)
+    if m.constrained:
+        table = m.constrained.table
+        with np.errstate(all="ignore"):
+            row = table.undefined(table.evaluate(q, v, t, m.parameters.tolist(), sparse=True))
+        if row:
+            return f"{row} is not finite {after}: the constraint is not defined in that position"
+    q, v, _, parameters = m.seen(t, x)
+    left = range_left(m.d.structure, q.tolist(), v.tolist(), t, parameters.tolist())
+    return left and f"{left}, {after}"

@@ -15,24 +15,23 @@ from ...equations.assembly.start import Start, StartState, as_guess, assemble_st
 from ...equations.motion.retraction import normalized_start
 from ...equations.motion.stabilisation import DECAYING, Stabilisation, with_decay
 from ...equations.motion.stabilisation import chosen as chosen_stabilisation
-from ...errors import MethodError
+from ...errors import MethodError, StateError
 from ...integrate.methods import integrator as integrator_named
 from ...integrate.workspace import make_ready
 from ...model.events import Event
 from ...model.model import Model
 from ...model.parameters import check_values
-from ...model.states import check_state
+from ...model.states import check_state, check_tau
 from ...types import real_array
 from ..control.joint_laws import law_of, with_law
-from ..events.event_functions import limit_events
+from ..events.events import limit_events
 from ..systems.choose import motion_system
 from ..systems.motion_system import MotionSystem, Setup, unseen_work
-from .checks import constant_forces, tolerances_of_state, values_of
+from .checks import tolerances_of_state, values_of
 from .options import CompiledOptions, MotionOptions
 
 NEED_JACOBIAN = ("partitioning", "ggl")
 """Stabilisations that are written over all rows at once."""
-
 
 Given = tuple[Start, Start, Sequence[str] | None]
 """A request for a start: q0, v0, fixed."""
@@ -71,22 +70,24 @@ class Prepared:
             self.law = law_of(self.model, options.backend)
         self.d = Dynamics(self.model, options.method, options.backend, options.threads)
         self.d.formulation.check_inertia()
-        self.table = self.d.constrained.table if self.d.constrained else None
-        self.how = self._stabilisation()
-
-    def _stabilisation(self) -> Stabilisation:
-        constrained, model = self.d.formulation.constrained, self.model.name
-        rows = len(constrained.table) if constrained else 0
-        how = chosen_stabilisation(model, rows, self.options.stabilisation, self.options.decay)
-        if constrained and how.name in NEED_JACOBIAN and constrained.is_sparse:
+        constrained, name = self.d.constrained, self.model.name
+        self.table = constrained.table if constrained else None
+        rows = len(self.table) if self.table is not None else 0
+        self.how = chosen_stabilisation(name, rows, options.stabilisation, options.decay)
+        if constrained and self.how.name in NEED_JACOBIAN and constrained.is_sparse:
             raise MethodError(
-                f"stabilisation {how.name!r} needs all constraints in one matrix, and model {model!r} with its {rows} rows is "
-                f"too large for that by method {self.d.method!r}; choose 'projection' or 'baumgarte', or method='composite'"
+                f"stabilisation {self.how.name!r} needs all constraints in one matrix, and model {name!r} with its {rows} rows "
+                f"is too large for that by method {self.d.method!r}; choose 'projection' or 'baumgarte', or method='composite'"
             )
-        return how
 
     def begin(self, options: MotionOptions) -> Begin:
-        forces = constant_forces(self.model, options.tau)
+        tau = options.tau
+        if not isinstance(tau, Mapping) and np.asarray(tau, dtype=object).ndim > 1:
+            raise StateError(
+                "tau: the joint forces of `simulate` are constant, an array (nv,) or {joint: value}, or a function of `Motion`; "
+                "for others give control=sharnir.Sampled(…), or use `rollout`"
+            )
+        forces = check_tau(self.model, tau)
         values = self.values(options.parameters, options.states)
         asked = as_guess(self.user_model, options.q0, options.v0, options.fixed, options.nearest)
         return Begin(asked, self.start(asked, options.t0, values), options.t0, forces, values)
@@ -130,12 +131,11 @@ class Prepared:
 
     def motion(self, begin: Begin, how: Stabilisation, events: Sequence[Event], **others: Any) -> MotionSystem:
         """The equations of one motion and its integrator, compiled; `others`: further options of `Setup`."""
-        found = motion_system(
-            Setup(
-                self.d, begin.forces, events, self.options.balance, self.chosen.needs_jacobian, how, parameters=begin.parameters,
-                law=self.law, user_model=self.user_model, jacobian_later=self.chosen.switches, t0=begin.t, **others,
-            )
+        setup = Setup(
+            self.d, begin.forces, events, self.options.balance, self.chosen.needs_jacobian, how, parameters=begin.parameters,
+            law=self.law, user_model=self.user_model, jacobian_later=self.chosen.switches, t0=begin.t, **others,
         )  # fmt: skip
+        found = motion_system(setup)
         if self.options.backend != "python":
             make_ready(self.chosen)
         return found

@@ -18,7 +18,7 @@ import numpy as np
 from ...errors import SaveError
 from ...integrate.trajectory import Rows, joined
 from ...reporting.atomic_write import atomic_write
-from ..events.event_actions import Changes
+from ..events.events import Changes
 from ..events.impacts import Beside
 from ..results.netcdf import Variables, Writer
 from ..results.records import Cost
@@ -60,8 +60,7 @@ class Recording:
         if begun < self._due:
             return
         self._write()
-        now = perf_counter()
-        self._due = now + max(INTERVAL, SHARE * (now - begun))
+        self._due = (now := perf_counter()) + max(INTERVAL, SHARE * (now - begun))
 
     def _write(self, ended: bool = False) -> None:
         """New pieces, but for the newest unless the run has ended: whether its last row is the state before a jump, the next row
@@ -75,14 +74,12 @@ class Recording:
         if new := self._pieces[self._next : end]:
             after = np.nan if ended else self._pieces[end][0][0]
             with suppress(Exception):
-                self._append(self._so_far(*joined(new, self.m.size), (self._last_t, after)))
+                self._append(*joined(new, self.m.size), (self._last_t, after))
 
-    def _so_far(self, t: np.ndarray, x: np.ndarray, beside: Beside) -> Result:
+    def _append(self, t: np.ndarray, x: np.ndarray, beside: Beside) -> None:
         d = self.m.d
         cost = Cost(d.method, d.why, self.m.backend, self.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
-        return result_of(self.m, t, x, self.changes, cost, RUNNING, "", beside)
-
-    def _append(self, r: Result) -> None:
+        r = result_of(self.m, t, x, self.changes, cost, RUNNING, "", beside)
         data, attributes = motion(r)
         if self._writer is not None:
             self._writer.append({name: x for name, (_, x, _) in data.items() if name in DIMENSIONS})

@@ -32,14 +32,14 @@ from ...reporting.progress import ProgressBar
 from ...solvers.evaluator import Arguments
 from ...types import real_array, truth
 from ..control.joint_laws import JointLaw, acting, is_law
-from ..control.lane_control import by_parameter, law_forces, push, push_sampled, sampled_control, stored_forces
 from ..control.sampled import Sampled, check_control, check_controlled, is_sampled
+from ..results.derived import rows_of
 from ..results.records import Cost
 from ..results.trajectories import Rollout
-from .batch import ENTRIES, Batch
+from .batch import ENTRIES, Batch, LaneForces
 from .checks import Tau, whole, with_states
 from .elastic_steps import warn_of_elastic_steps, warn_of_shapes
-from .options import CompiledOptions, Control, FixedSteps, either, fixed_steps, forces_over_steps, refuse_others
+from .options import SIMULATE_ONLY, CompiledOptions, Control, FixedSteps, either, fixed_steps
 from .preparation import Prepared
 
 CHUNK, MOST_CHUNK = 16, 128
@@ -100,20 +100,23 @@ def rollout(
     ends it early: the result has `status` "interrupted". An exception in a function `tau` comes out as the cause of a
     SimulationError, whose `result` has all rows until then.
     """
-    refuse_others(others)
+    for name in others:
+        if name not in SIMULATE_ONLY:
+            raise TypeError(f"rollout() got an unexpected keyword argument {name!r}")
+        raise MethodError(f"{name}: an option of `simulate` that a rollout does not have; {SIMULATE_ONLY[name]}")
     if not is_name_in(ENTRIES, integrator):
         raise MethodError(f"rollout steps with 'rk4' or 'euler', not with {brief(integrator)}")
     model = check_model(model, "rollout")
     grid = fixed_steps(duration, step, dt, steps, every, t0)
-    forces: Any
+    given: Any
     controllers = check_control(control) if is_sampled(control) else []
-    name, forces = ("tau", tau) if controllers else either("tau", tau, "control", control)
+    name, given = ("tau", tau) if controllers else either("tau", tau, "control", control)
     check_controlled(controllers, grid.t0, 1.0, ())
     whole(threads, "threads", 1)
     if feedback is not None:
         plain, model = model, model.copy()
         model.add_force(acting(feedback, plain), name="feedback")
-    law, forces = (forces, None) if is_law(forces) else (None, forces)
+    law, given = (given, None) if is_law(given) else (None, given)
     began = time.perf_counter()
     options = CompiledOptions(
         law=law, method=method, backend=backend, integrator=integrator, stabilisation=stabilisation, decay=decay, balance=False
@@ -121,37 +124,32 @@ def rollout(
     prepared = Prepared(model, options)
     d, model = prepared.d, prepared.model
     _check_together(prepared)
-    values = _parameters(d, with_states(model, parameters, states))
+    rows, many = Arguments(model).parameters(with_states(model, parameters, states))
+    values = None if not rows.shape[1] else rows if many else rows[0]  # (P,), or (B, P) where trajectories differ
     q, v = _states(d, q0, v0, grid.t0, values, (fixed or []) if truth(nearest, "nearest") else fixed)
     own = None if values is None else np.atleast_2d(values)[0]
     warn_of_shapes(d, q[0], v[0], grid.t0, np.zeros(model.nv), own)
     too_long = warn_of_elastic_steps(d, q[0], grid.t0, own, grid.step, integrator)
-    numbers = len(q) * (grid.count // grid.every + 1) * 2 * (model.nq + model.nv + len(model.states))
-    if beyond := beyond_memory(numbers):
+    if beyond := beyond_memory(len(q) * (grid.count // grid.every + 1) * 2 * (model.nq + model.nv + len(model.states))):
         raise StateError(
             f"{len(q)} trajectories of {grid.count} steps need {beyond}; store fewer rows (every=…), or roll out in parts"
         )
-    held = None if callable(forces) else forces_over_steps(model, name, forces, len(q), grid.count)
-    sampled = sampled_control(controllers, model, grid, held if not callable(forces) else forces, len(q)) if controllers else None
+    forces = LaneForces(model, grid, name, given, controllers, len(q), values)
     span = max(grid.duration, grid.step)
     laws = prepared.stabilisations(q, v, np.zeros(model.nv), grid.t0, span, grid.step, values)
     threads = max(1, min(threads, -(-len(q) // host_lanes())))
-    width = _width(model, len(q), threads)
-    batches = [
-        Batch(prepared, grid, laws[a:b], q[a:b], v[a:b], None if held is None else held[a:b], _part(values, a, b))
-        for a, b in pairwise([*range(0, len(q), width), len(q)])
-    ]
+    vectors = min(MOST_CHUNK, max(CHUNK, NEAREST // max(model.nq + model.nv, 1)))
+    width = min(vectors * host_lanes(), max(host_lanes(), -(-len(q) // threads)))  # trajectories of a batch
+    batches = []
+    for a, b in pairwise([*range(0, len(q), width), len(q)]):
+        held = None if forces.held is None else forces.held[a:b]
+        own = values[a:b] if values is not None and values.ndim == 2 else values
+        batches.append(Batch(prepared, grid, laws[a:b], q[a:b], v[a:b], held, own))
     begun = time.perf_counter()
     with ProgressBar(progress, f"{len(q)} × {model.name}", grid.t0 + grid.duration, grid.t0, "t = {:.3g} s") as bar:
-        pushed: dict[int, np.ndarray] = {}
-        change = None
-        if sampled is not None:
-            change = partial(push_sampled, batches, sampled, by_parameter(model, values), pushed, grid.every)
-        elif callable(forces):
-            change = partial(push, batches, forces, name, model.nv, pushed, grid.every)
-        status, cause = outcome(partial(_run, batches, grid, change, threads, bar))
-    wall = time.perf_counter() - begun
-    result = _result(prepared, grid, batches, values, partial(stored_forces, pushed, held), status, cause, wall, begun - began)
+        status, cause = outcome(partial(_run, batches, grid, forces, threads, bar))
+    seconds = time.perf_counter() - begun, begun - began
+    result = _result(prepared, grid, batches, values, forces, status, cause, *seconds)
     if cause is not None:
         text = f"{model.name!r}: {result.message}. The motions up to there are in the error's `result`"
         raise SimulationError(text, result, float(result.t[-1])) from cause
@@ -160,21 +158,13 @@ def rollout(
     return result
 
 
-def _width(model: Model, n: int, threads: int) -> int:
-    """Trajectories of a batch."""
-    vectors = min(MOST_CHUNK, max(CHUNK, NEAREST // max(model.nq + model.nv, 1)))
-    return min(vectors * host_lanes(), max(host_lanes(), -(-n // threads)))
-
-
-def _run(
-    batches: Sequence[Batch], grid: FixedSteps, change: Callable[[int, float], int] | None, threads: int, bar: ProgressBar
-) -> str:
-    """Run all batches from pause to pause, where Ctrl-C is noticed; `change` sets joint forces and says when it is due again."""
-    done, piece, due = 0, FIRST if batches[0].compiled else 1.0, grid.count if change is None else 0
+def _run(batches: Sequence[Batch], grid: FixedSteps, forces: LaneForces, threads: int, bar: ProgressBar) -> str:
+    """Run all batches from pause to pause, where Ctrl-C is noticed."""
+    done, piece, due = 0, FIRST if batches[0].compiled else 1.0, 0 if forces.changes else grid.count
     while done < grid.count:
         t = grid.t0 + grid.step * done
-        if change is not None and done == due:
-            due = change(done, t)
+        if done == due:
+            due = forces.change(batches, done, t)
         begun, until = time.perf_counter(), min(done + int(piece), due)
         share(partial(Batch.run, until=until), batches, threads)
         piece, done = next_piece(until - done, time.perf_counter() - begun), until
@@ -183,10 +173,10 @@ def _run(
 
 
 def _result(
-    prepared: Prepared, grid: FixedSteps, batches: Sequence[Batch], values: np.ndarray | None,
-    forces: Callable[[int, int, int], np.ndarray], status: str, cause: Exception | None, wall: float, ready: float,
+    prepared: Prepared, grid: FixedSteps, batches: Sequence[Batch], values: np.ndarray | None, forces: LaneForces, status: str,
+    cause: Exception | None, wall: float, ready: float,
 ) -> Rollout:  # fmt: skip
-    """Arrays that the batches have stored. `forces`: of (nv, every, rows); `wall`, `ready`: seconds of the run and before it."""
+    """Arrays that the batches have stored. `wall`, `ready`: seconds of the run and before it."""
     d, how, model, integrator = prepared.d, prepared.how, prepared.model, prepared.chosen.name
     rows = min(batch.stored for batch in batches)
     t = grid.times[:rows]
@@ -203,9 +193,11 @@ def _result(
         d.method, d.why, d.backend, integrator, grid.count, 0, stages * grid.count * len(q), 0, wall, ready, grid.step,
         grid.step, stabilisation=how.name if d.constrained else "", alpha=how.alpha, beta=how.beta,
     )  # fmt: skip
-    applied = forces(model.nv, grid.every, rows)
-    result = Rollout(prepared.user_model, t, q, v, failed, applied, cost, status, message, each, z)
-    return result if prepared.law is None else replace(result, tau=applied + law_forces(prepared.law, result))
+    result = Rollout(prepared.user_model, t, q, v, failed, forces.stored(rows), cost, status, message, each, z)
+    if prepared.law is None:
+        return result
+    s = rows_of(result)
+    return replace(result, tau=result.tau + prepared.law(s.t, s.q, s.v, s.parameters).reshape(v.shape))
 
 
 def _check_together(prepared: Prepared) -> None:
@@ -228,16 +220,6 @@ def _check_together(prepared: Prepared) -> None:
             "stabilisation 'partitioning' chooses independent coordinates for each motion as it goes, the trajectories of a "
             "rollout go together: take another, or simulate them one by one"
         )
-
-
-def _parameters(d: Dynamics, given: Mapping[str, ArrayLike] | None) -> np.ndarray | None:
-    """(P,), or (B, P) where trajectories differ; None where the model has none."""
-    rows, many = Arguments(d.model).parameters(given)
-    return None if not rows.shape[1] else rows if many else rows[0]
-
-
-def _part(values: np.ndarray | None, first: int, last: int) -> np.ndarray | None:
-    return values[first:last] if values is not None and values.ndim == 2 else values
 
 
 def _states(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from ...equations.assembly.start import StartState
 from ...equations.motion.stabilisation import Stabilisation
 from ...errors import MethodError, SimulationError
 from ...integrate import run
-from ...integrate.trajectory import LIMITED, Trajectory
+from ...integrate.trajectory import LIMITED
 from ...integrate.trajectory import Event as Root
 from ...model.events import Event
 from ...model.model import Model
@@ -23,10 +22,8 @@ from ...model.validity import beyond_validity, warn_of_deformation
 from ...reporting.progress import ProgressBar
 from ..control.controllers import Controllers
 from ..control.sampled import check_controlled
-from ..events.contacts import Contacts, check_impacts, divided, with_contacts
-from ..events.event_actions import Changes
-from ..events.event_functions import gap_events
-from ..events.impacts import Impacts
+from ..events.events import Changes, gap_events
+from ..events.impacts import Contacts, Impacts, check_impacts, divided, with_contacts
 from ..results.result import Result
 from ..results.storage import check_result_file
 from ..systems.motion_system import MotionSystem
@@ -41,25 +38,6 @@ from .sensitivities import Sensitivities, check_sensitivities, sensitivities_by
 
 MOST_STARTS = 1024
 """Starts that are cached."""
-
-
-@dataclass(frozen=True)
-class ReadyRun:
-    """A run that has only to be integrated."""
-
-    motion: MotionSystem
-    x: np.ndarray
-    """The state at the start."""
-    times: np.ndarray | None
-    """Times of the rows; None: every step."""
-    changes: Changes
-    roots: list[Root]
-    """All that is looked for: the user's events, limits, gaps, impacts."""
-    limits: range
-    """Which of them are limits of joints."""
-    control: Controllers | None
-    energy: float
-    """Energy at the start, where no row of the result is there; else nan."""
 
 
 class Runs(Prepared):
@@ -87,29 +65,57 @@ class Runs(Prepared):
     def run(self, options: RunOptions, begun: float | None = None) -> Result:
         """One motion; `begun`: when its preparation did, by `perf_counter`."""
         begun = time.perf_counter() if begun is None else begun
-        self._check(options)
+        if self.impacts and options.duration < 0.0:
+            label = self.impacts[0].label
+            raise MethodError(f"{label}: an impact cannot be run backward, the speed before it is not known after it")
+        o, compiled = options, self.options
+        check_resolution(o.t0, duration=o.duration, step=o.step, max_step=o.max_step, output=o.output)
+        check_controlled(compiled.control, o.t0, o.duration, compiled.sensitivities)
+        check_step(self.chosen, o.step)
         bar = ProgressBar(options.progress, self.model.name, options.end, options.t0)
         begin = self.begin(options)
         q, v = begin.state.q, begin.state.v
         if not self._begun:
             self._begun = True
             warn_of_shapes(self.d, q, v, begin.t, begin.forces, begin.parameters)
-        step, too_long = options.step, ""
-        if step is not None:
-            too_long = warn_of_elastic_steps(self.d, q, begin.t, begin.parameters, step, self.chosen.name)
-        times = self._times(options)
+        too_long = warn_of_elastic_steps(self.d, q, begin.t, begin.parameters, options.step, self.chosen.name)
+        times = output_times(options.output, options.t0, options.end, 2 * (self.model.nq + self.model.nv))
+        if options.save is not None:
+            rows, row = len(times) if times is not None else 1000, self.model.nq + 2 * self.model.nv + 12 * len(self.model.bodies)
+            check_result_file(options.save, rows * row * 8)
         with bar.meanwhile("compiling"):
-            ready = self._prepare(options, begin, times)
+            events = self.events(begin.state)
+            m, x = self._system(options, begin, events)
+            impacts = Impacts(m, self.contacts) if self.contacts else None
+            x = impacts.begin(begin.t, x) if impacts else x
+            late = times is not None and len(times) > 0 and times[0] != begin.t
+            energy = m.energy(begin.t, x) if late and m.accounted else np.nan  # where no row of the result is the start
+            changes = Changes(m, options.duration, impacts)
+            roots = [changes.root(event, k) for k, event in enumerate(events)]
+            roots += [*(Root(dips=True) for _ in self.gaps), *(impacts.roots(changes.recorded) if impacts else [])]
+            given = self.options.control
+            control = Controllers(given, m, changes, begin.t, options.end) if given else None
         begun_running = time.perf_counter()
-        with Recording(options.save, ready.motion, ready.changes, self.chosen.name) as recording:
-            with bar, helped(ready.motion.system.natives("derivative")):
-                trajectory = self._integrate(options, ready, bar, recording)
+        with Recording(options.save, m, changes, self.chosen.name) as recording:
+            with bar, helped(m.system.natives("derivative")):
+                trajectory = run(
+                    m.system, x, options.t0, options.end, self.chosen.name, rtol=options.rtol, atol=tolerances(options.atol, m),
+                    step=options.step, max_step=options.max_step, max_steps=options.max_steps, max_seconds=options.max_seconds,
+                    times=times, every=options.every, events=roots, progress=bar.reached,
+                    keep=None if options.save is None else recording.keep, pauses=control.pauses if control else (),
+                    at_pause=control.at_pause if control else None, compiled=self.options.backend != "python", strict=False,
+                )  # fmt: skip
             seconds = begun_running - begun, time.perf_counter() - begun_running
             given_times = options.output is not None and np.ndim(options.output) > 0
-            result = make_result(ready.motion, trajectory, ready.changes, *seconds, given_times)
-            result.start, result.start_energy = begin.state, ready.energy
-            result.control = ready.control.records() if ready.control else {}
-            self._judge(result, ready, trajectory, too_long)
+            result = make_result(m, trajectory, changes, *seconds, given_times)
+            result.start, result.start_energy, result.control = begin.state, energy, control.records() if control else {}
+            last = trajectory.events[-1] if trajectory.status == "stopped" else None
+            if last and self.options.limits == "error" and len(self.own_events) <= last.index < len(events):
+                result.status, result.message = "limit", f"reached the {last.name} at t = {trajectory.final_t:.9g}"
+            elif not trajectory.ok:
+                result.message = failure(m, trajectory, changes, result, too_long)
+            elif violated := violated_constraint(m, result):
+                result.status, result.message = "constraints_violated", violated
             recording.finish(result)
         ended = result.status in ("done", "stopped", *LIMITED)
         if not ended and options.on_failure == "raise":
@@ -132,51 +138,19 @@ class Runs(Prepared):
         return self._starts[key]
 
     # --- the parts of a run ---------------------------------------------------------------------------------------------------
-    def _check(self, options: RunOptions) -> None:
-        """Refuse options that do not go together."""
-        o, compiled = options, self.options
-        if self.impacts and o.duration < 0.0:
-            raise MethodError(
-                f"{self.impacts[0].label}: an impact cannot be run backward, the speed before it is not known after it"
-            )
-        check_resolution(o.t0, duration=o.duration, step=o.step, max_step=o.max_step, output=o.output)
-        check_controlled(compiled.control, o.t0, o.duration, compiled.sensitivities)
-        check_step(self.chosen, o.step)
-
-    def _times(self, options: RunOptions) -> np.ndarray | None:
-        """Times of the rows of the result; None: every step. The file of the result must be one that can be written."""
-        model = self.model
-        times = output_times(options.output, options.t0, options.end, 2 * (model.nq + model.nv))
-        if options.save is not None:
-            rows = len(times) if times is not None else 1000
-            check_result_file(options.save, rows * (model.nq + 2 * model.nv + 12 * len(model.bodies)) * 8)
-        return times
-
-    def _prepare(self, options: RunOptions, begin: Begin, times: np.ndarray | None) -> ReadyRun:
-        """The equations, the state at the start, and what happens on the way."""
+    def _system(self, options: RunOptions, begin: Begin, events: list[Event]) -> tuple[MotionSystem, np.ndarray]:
+        """The equations, and the state at the start."""
         q, v, t = begin.state.q, begin.state.v, begin.t
-        every_event = self.events(begin.state)
         how = self.stabilisation(begin, options.duration, options.step)
         directions = None
         if len(names := self.options.sensitivities):
             directions = sensitivities_by(self.model, names, q, v, t, begin.values, begin.state.free, self.table)
             check_sensitivities(self.d, how.name)
-        motion = self._motion(begin, how, every_event, directions)
+        motion = self._motion(begin, how, events, directions)
         x = state_at(motion, begin.state, t, begin.values[len(self.model.parameters) :])
         if directions is not None:
             x = np.concatenate([x, np.pad(directions.start, ((0, 0), (0, len(motion.more)))).ravel()])
-        impacts = Impacts(motion, self.contacts) if self.contacts else None
-        x = impacts.begin(t, x) if impacts else x
-        late = times is not None and len(times) > 0 and times[0] != t
-        energy = motion.energy(t, x) if late and motion.accounted else np.nan
-        changes = Changes(motion, options.duration, impacts)
-        roots = [
-            *(changes.root(event, k) for k, event in enumerate(every_event)),
-            *(Root(dips=True) for _ in self.gaps),
-            *changes.of_impacts(),
-        ]
-        control = Controllers(self.options.control, motion, changes, t, options.end) if self.options.control else None
-        return ReadyRun(motion, x, times, changes, roots, range(len(self.own_events), len(every_event)), control, energy)
+        return motion, x
 
     def _motion(self, begin: Begin, how: Stabilisation, events: list[Event], directions: Sensitivities | None) -> MotionSystem:
         """The equations, compiled for the first run and then filled with the numbers of this one."""
@@ -191,49 +165,12 @@ class Runs(Prepared):
             gaps=range(len(events), len(events) + len(self.gaps)),
         )  # fmt: skip
         if directions is not None and not isinstance(motion, StraightLine):
-            why = (
-                f"model {self.model.name!r} is too large for it"
-                if self.options.backend == "auto"
-                else f"backend {self.options.backend!r} has none"
-            )
+            too_large, has_none = f"model {self.model.name!r} is too large for it", f"backend {self.options.backend!r} has none"
+            why = too_large if self.options.backend == "auto" else has_none
             raise MethodError(f"sensitivities need straight-line code: {why} by method {self.d.method!r}")
-        if motion.reusable:
+        if not self.d.formulation.method.iterates:
             self._motions[key] = motion
         return motion
-
-    def _integrate(self, options: RunOptions, ready: ReadyRun, bar: ProgressBar, recording: Recording) -> Trajectory:
-        return run(
-            ready.motion.system,
-            ready.x,
-            options.t0,
-            options.end,
-            self.chosen.name,
-            rtol=options.rtol,
-            atol=tolerances(options.atol, ready.motion),
-            step=options.step,
-            max_step=options.max_step,
-            max_steps=options.max_steps,
-            max_seconds=options.max_seconds,
-            times=ready.times,
-            every=options.every,
-            events=ready.roots,
-            progress=bar.reached,
-            keep=None if options.save is None else recording.keep,
-            pauses=ready.control.pauses if ready.control else (),
-            at_pause=ready.control.at_pause if ready.control else None,
-            compiled=self.options.backend != "python",
-            strict=False,
-        )
-
-    def _judge(self, result: Result, ready: ReadyRun, trajectory: Trajectory, too_long: str) -> None:
-        """Status and message of a run that did not come to its end as it should."""
-        last = trajectory.events[-1] if trajectory.status == "stopped" else None
-        if last and self.options.limits == "error" and last.index in ready.limits:
-            result.status, result.message = "limit", f"reached the {last.name} at t = {trajectory.final_t:.9g}"
-        elif not trajectory.ok:
-            result.message = failure(ready.motion, trajectory, ready.changes, result, too_long)
-        elif violated := violated_constraint(ready.motion, result):
-            result.status, result.message = "constraints_violated", violated
 
 
 def _hashable(x: Any) -> object:

@@ -64,25 +64,18 @@ def sensitivities_by(
             scale[k] = abs(parameters[j]) or 1.0
             dp[k, j] = scale[k]
         else:
-            part, j = _component(model, name)
-            (dq if part == "q0" else dv)[k, j] = 1.0
-    if table is not None:
-        for k in range(n):
-            dq[k], dv[k] = _consistent(table, model, q, v, t, parameters, dq[k], dv[k], dp[k], free)
+            part, _, rest = name.partition(".")
+            if part not in START or rest not in model.v_names:
+                every = [*model.parameters, *(f"{part}.{label}" for part in START for label in model.v_names)]
+                why = model.structure.why_cut(rest) or choices(name, every, "choices")
+                raise StateError(f"no sensitivity by {name!r}; {why}")
+            (dq if part == "q0" else dv)[k, model.v_names.index(rest)] = 1.0
     rows = np.zeros((n, nq + nv))
     for k in range(n):
-        rows[k, :nq] = displacement(model.structure, q.tolist(), dq[k].tolist(), [t], float)
-        rows[k, nq:] = dv[k]
+        if table is not None:
+            dq[k], dv[k] = _consistent(table, model, q, v, t, parameters, dq[k], dv[k], dp[k], free)
+        rows[k] = [*displacement(model.structure, q.tolist(), dq[k].tolist(), [t], float), *dv[k]]
     return Sensitivities(tuple(names), scale, rows, dp)
-
-
-def _component(model: Model, name: str) -> tuple[str, int]:
-    part, _, rest = name.partition(".")
-    labels = model.v_names
-    if part not in START or rest not in labels:
-        every = [*model.parameters, *(f"{part}.{label}" for part in START for label in labels)]
-        raise StateError(f"no sensitivity by {name!r}; {model.structure.why_cut(rest) or choices(name, every, 'choices')}")
-    return part, labels.index(rest)
 
 
 def _consistent(
@@ -90,16 +83,16 @@ def _consistent(
     dq: np.ndarray, dv: np.ndarray, dp: np.ndarray, free: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The change of a start that stays on the constraints: free coordinates and speeds follow, of least size as in assembly."""
-    n = table.n_holonomic
-    J = table.evaluate(q, v, t, p)["J"]
-    g = table.change(q, v, t, p, displacement(model.structure, q.tolist(), dq.tolist(), [t], float), dv, dp)
-    dq = dq.copy()
-    dq[free[0]] -= np.linalg.lstsq(J[:n, free[0]], g["g"], rcond=1e-10)[0]
-    moved = displacement(model.structure, q.tolist(), dq.tolist(), [t], float)
-    left = table.change(q, v, t, p, moved, dv, dp)
-    if np.abs(left["g"]).max(initial=0.0) > 1e-8 * max(1.0, np.abs(g["g"]).max(initial=0.0)):
+
+    def change() -> dict[str, np.ndarray]:
+        return table.change(q, v, t, p, displacement(model.structure, q.tolist(), dq.tolist(), [t], float), dv, dp)
+
+    J, dq, dv = table.evaluate(q, v, t, p)["J"], dq.copy(), dv.copy()
+    g = change()["g"]
+    dq[free[0]] -= np.linalg.lstsq(J[: table.n_holonomic, free[0]], g, rcond=1e-10)[0]
+    left = change()
+    if np.abs(left["g"]).max(initial=0.0) > 1e-8 * max(1.0, np.abs(g).max(initial=0.0)):
         raise StateError("sensitivities: the start cannot follow: too many joints are given by name; name fewer of them in q0")
-    dv = dv.copy()
     dv[free[1]] -= np.linalg.lstsq(J[:, free[1]], left["rate"], rcond=1e-10)[0]
     return dq, dv
 
@@ -113,12 +106,9 @@ def check_sensitivities(d: Dynamics, stabilisation: str) -> None:
 
 
 def jump(
-    m: MotionSystem,
-    slopes: Callable[[float, np.ndarray, np.ndarray, np.ndarray, float], float],
-    change: Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
-    t: float,
-    x: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
+    m: MotionSystem, slopes: Callable[[float, np.ndarray, np.ndarray, np.ndarray, float], float],
+    change: Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]], t: float, x: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """State and rows after an event: x = (state, rows); returns the new ones.
 
     slopes(t, x, δx, δp, δt)   the change of the event function along a direction

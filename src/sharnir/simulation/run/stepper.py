@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,8 +21,8 @@ from ...model.parameters import ParameterView
 from ...model.states import check_model, check_tau, check_time
 from ...types import truth
 from ..control.joint_laws import JointLaw
-from ..events.event_actions import Changes
-from ..results.by_name import ByName
+from ..events.events import Changes
+from ..results.records import ByName
 from ..results.result import Result
 from .checks import Tau, check_events, check_resolution, check_step, choice, number
 from .options import MotionOptions, split
@@ -40,6 +41,8 @@ class SimulationState(ByName):
     states: Mapping[str, float] = field(default_factory=dict)
     """States of forces and controllers by name."""
 
+
+COUNTS = ("steps", "rejected", "evaluations", "jacobians", "factorizations")
 
 SETTABLE = ("tau", "parameters", "states")
 """Attributes that may be set between steps."""
@@ -99,8 +102,8 @@ class Simulation:
         vars(self)["model"] = user_model = check_model(model, "Simulation")
         choice(limits, "limits", ("ignore", "stop"))
         own_events = check_events(events)
-        compiled, self._options = split(given, MotionOptions)
-        self._prepared, options = (prepared := Prepared(user_model, compiled, own_events)), self._options
+        compiled, options = split(given, MotionOptions)
+        self._prepared, self._options = (prepared := Prepared(user_model, compiled, own_events)), options
         check_step(prepared.chosen, options.step)
         begin = prepared.begin(options)
         self._first = replace(begin, forces=begin.forces.copy())
@@ -141,9 +144,7 @@ class Simulation:
     def state(self) -> SimulationState:
         """Where it stands now."""
         m = self._motion
-        q, v, z = (part.copy() for part in m.split(self._x)[:3])
-        if m.momenta:
-            v = m.velocities(q, v, self._t, m.with_states(m.parameters, z))
+        q, v, z, _ = m.seen(self._t, self._x.copy())
         return SimulationState(self.model, self._t, q, v, self._view("states", m.structure.states, z))
 
     def _view(self, what: str, names: Iterable[str], values: np.ndarray) -> ParameterView:
@@ -191,7 +192,38 @@ class Simulation:
     def step(self, dt: float) -> SimulationState:
         """Go on for `dt` seconds, with the joint forces as they are; where it stands then. One call at a time."""
         with self._alone():
-            return self._step(dt)
+            if dt != self._dt:  # steps of one length are counted: they do not drift
+                seconds = number(dt, "dt", "a number of seconds")
+                if not 0.0 < seconds < np.inf:
+                    raise StateError(f"dt: expected a positive number of seconds, got {dt}")
+                check_resolution(self._t, dt=seconds)
+                self._base, self._dt, self._count = self._t, seconds, 0
+            m, begun = self._motion, time.perf_counter()
+            if not np.isfinite(m.tau).all():
+                check_tau(self.model, m.tau)
+            if self._record:
+                self._changes.force(self._t)
+            end = self._base + (self._count + 1) * self._dt
+            options, compiled = self._options, self._prepared.options
+            y = run(
+                m.system, self._x, self._t, end, compiled.integrator, every=0, strict=False, events=self._roots,
+                rtol=options.rtol, atol=self._tolerances, step=options.step, max_step=options.max_step,
+                compiled=compiled.backend != "python",
+            )  # fmt: skip
+            self._t, self._x, vars(self)["status"] = y.final_t, y.final_x, y.status
+            self._count += 1
+            if y.status != "done":
+                self._dt = np.nan
+            if self._record:
+                self._runs.add(y)
+            self._wall += time.perf_counter() - begun
+            if not y.ok and y.status != "interrupted":
+                message = failure(m, y, self._changes)
+                text = f"{self.model.name!r}: {message}"
+                raise SimulationError(text, self.result() if self._record else None, y.final_t) from root_cause(y.cause)
+            if y.status == "interrupted":
+                raise KeyboardInterrupt
+            return self.state
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -206,39 +238,6 @@ class Simulation:
             yield
         finally:
             self._turn.append(turn)
-
-    def _step(self, dt: float) -> SimulationState:
-        if dt != self._dt:  # steps of one length are counted: they do not drift
-            seconds = number(dt, "dt", "a number of seconds")
-            if not 0.0 < seconds < np.inf:
-                raise StateError(f"dt: expected a positive number of seconds, got {dt}")
-            check_resolution(self._t, dt=seconds)
-            self._base, self._dt, self._count = self._t, seconds, 0
-        m, begun = self._motion, time.perf_counter()
-        if not np.isfinite(m.tau).all():
-            check_tau(self.model, m.tau)
-        if self._record:
-            self._changes.forces.change(self._t, m.tau)
-        end = self._base + (self._count + 1) * self._dt
-        options, compiled = self._options, self._prepared.options
-        y = run(
-            m.system, self._x, self._t, end, compiled.integrator, every=0, strict=False, rtol=options.rtol, atol=self._tolerances,
-            step=options.step, max_step=options.max_step, events=self._roots, compiled=compiled.backend != "python",
-        )  # fmt: skip
-        self._t, self._x, vars(self)["status"] = y.final_t, y.final_x, y.status
-        self._count += 1
-        if y.status != "done":
-            self._dt = np.nan
-        if self._record:
-            self._runs.add(y)
-        self._wall += time.perf_counter() - begun
-        if not y.ok and y.status != "interrupted":
-            message = failure(m, y, self._changes)
-            text = f"{self.model.name!r}: {message}"
-            raise SimulationError(text, self.result() if self._record else None, y.final_t) from root_cause(y.cause)
-        if y.status == "interrupted":
-            raise KeyboardInterrupt
-        return self.state
 
     def reset(
         self,
@@ -257,8 +256,7 @@ class Simulation:
             t = first.t if t0 is None else check_time(t0)
             asked = first.asked if q0 is None and v0 is None else (q0, v0, first.asked[2])
             m.tau[:] = first.forces if tau is None else check_tau(self.model, tau)
-            kept = parameters is None and states is None
-            values = first.values if kept else self._prepared.values(parameters, states)
+            values = first.values if parameters is None and states is None else self._prepared.values(parameters, states)
             m.parameters[...] = values
             self._begin(self._prepared.start(asked, t, values), t)
             return self.state
@@ -283,39 +281,24 @@ class ShortRuns:
     def __init__(self, t: float, x: np.ndarray) -> None:
         self.rows: list[Rows] = [(np.array([t]), x[None].copy())]
         self.events: list[EventRecord] = []
-        self.statistics: Statistics | None = None
-        self.total, self.peak = np.zeros(0), np.zeros(0)
+        self.statistics, self.total = Statistics(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0), np.zeros(0)
         self.last: Trajectory | None = None
 
     def add(self, y: Trajectory) -> None:
         """A run from where the last ended, with rows at its start and its end."""
         self.rows.append((y.t[1:], y.x[1:]) if len(y.t) > 1 else (np.array([y.final_t]), y.final_x[None]))
         self.events += y.events
-        first = self.last is None
-        self.statistics = y.statistics if self.statistics is None else _sum(self.statistics, y.statistics)
-        self.total = y.report_total if first else self.total + y.report_total
-        self.peak = y.report_peak if first else np.maximum(self.peak, y.report_peak)
+        a, b = self.statistics, y.statistics
+        if self.last is None:
+            self.statistics, self.total = b, y.report_total
+        else:
+            sums: dict[str, Any] = {name: getattr(a, name) + getattr(b, name) for name in COUNTS}
+            sums |= {"min_step": min(a.min_step, b.min_step), "max_step": max(a.max_step, b.max_step)}
+            self.statistics, self.total = replace(b, first_step=a.first_step, **sums), self.total + y.report_total
         self.last = y
 
     def whole(self, method: str) -> Trajectory:
         t, x = joined(self.rows, self.rows[0][1].shape[1])
-        if self.last is None or self.statistics is None:
-            none = Statistics(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
-            return Trajectory(t, x, "done", f"at its start, t = {t[-1]:g}", method, [], none, float(t[-1]), x[-1])
-        return replace(
-            self.last, t=t, x=x, events=self.events, statistics=self.statistics, report_total=self.total, report_peak=self.peak
-        )
-
-
-def _sum(a: Statistics, b: Statistics) -> Statistics:
-    return Statistics(
-        a.steps + b.steps,
-        a.rejected + b.rejected,
-        a.evaluations + b.evaluations,
-        a.jacobians + b.jacobians,
-        a.factorizations + b.factorizations,
-        a.first_step,
-        b.last_step,
-        min(a.min_step, b.min_step),
-        max(a.max_step, b.max_step),
-    )
+        if self.last is None:
+            return Trajectory(t, x, "done", f"at its start, t = {t[-1]:g}", method, [], self.statistics, float(t[-1]), x[-1])
+        return replace(self.last, t=t, x=x, events=self.events, statistics=self.statistics, report_total=self.total)

@@ -15,8 +15,7 @@ def motion_system(setup: Setup) -> MotionSystem:
     if code is not None:
         return StraightLine(setup, code)
     if f.constrained:
-        by_calls = f.constrained.backend == "python" or f.constrained.form
-        if by_calls:
+        if f.constrained.backend == "python" or f.constrained.form:
             return Interpreted(setup)
         return EliminationLoops(setup) if f.constrained.sparse else ConstrainedLoops(setup)
     return Interpreted(setup) if f.requested == "python" or not f.method.program else ProgramLoops(setup)

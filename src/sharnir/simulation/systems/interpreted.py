@@ -9,10 +9,8 @@ import numpy as np
 from ...dialect.native import Native
 from ...dialect.native import from_python as native_from_python
 from ...equations.motion.account import state_rates
-from ...equations.motion.constrained import ConstrainedEquations
 from ...equations.motion.projector import Partitioning
 from ...equations.motion.retraction import is_redundant, normalize
-from ...equations.motion.singular_passage import Run, SingularPassage
 from ...equations.motion.stabilisation import PROJECTION
 from ...errors import SingularError, StateError
 from ...integrate.system import from_python
@@ -37,30 +35,18 @@ class Interpreted(MotionSystem):
             projection=self._after_step if stabilised or is_redundant(setup.d.model) else None,
             split=setup.n * self.nq,
         )
-        if self.constrained and len(self.constrained.table):
-            self._pass_singular_positions(self.constrained)
-
-    def _pass_singular_positions(self, constrained: ConstrainedEquations) -> None:
-        b, system = self.system.buffers, self.system
-
-        def failed(error: BaseException) -> None:
-            system.failure = error
-
-        self._pivots, b.T[:] = np.zeros((self.setup.n, len(constrained.table))), self.setup.t0
-        self.passage = SingularPassage(
-            constrained,
-            Run(
-                b.X, b.DX, b.T, b.J, self.tau, self.parameters, self._pivots, self.setup.n, self.more,
-                system.natives("derivative"), system.natives("projection"), (), self._derivative_of_one,
-                self.stabilisation.name != "none", self.stabilisation.backward, failed, compiled=False,
-            ),
-        )  # fmt: skip
+        if not self.constrained or not len(self.constrained.table):
+            return
+        system, b = self.system, self.system.buffers
+        self._pivots, b.T[:] = np.zeros((setup.n, len(self.constrained.table))), setup.t0
+        derivative, after = system.natives("derivative"), system.natives("projection")
+        self.passage = self._passing(b, self._pivots, derivative, after, compiled=False)
         if isinstance(system.failure, Exception):  # a function of the user's that is not defined in some random position
             system.failure = None
         system.replace_functions("derivative", [self.passage.derivative])
         system.replace_functions("projection", [self.passage.after_step])
 
-    def _derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
+    def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
         def derive() -> None:
             try:
                 t, p = float(at["t"][0]), at["parameter"] if at["parameter"].size else None
@@ -114,8 +100,7 @@ class Interpreted(MotionSystem):
         self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, p: np.ndarray | None, decay: list[float], k: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """And the inverse pivots of the constraints, in a metric of their own: relative ones are wanted."""
-        assert self.constrained is not None
-        c = self.constrained.solve(q, v, tau, t, None, p, self.stabilisation.name, decay)
+        c = self.equations.solve(q, v, tau, t, None, p, self.stabilisation.name, decay)
         if len(c.J) and np.isfinite(c.J).all():
             pivots = np.zeros(len(c.J))
             found = np.diagonal(np.linalg.qr(c.J.T, mode="r")) ** 2
@@ -132,8 +117,7 @@ class Interpreted(MotionSystem):
         return self.partitioning.recovered(t, x, reconsidered=True) if self.partitioning else x
 
     def projected(self, t: float, x: np.ndarray) -> np.ndarray:
-        assert self.constrained is not None
-        projected = self.constrained.projector.projected
+        projected = self.equations.projector.projected
         q, v, z = self._rows(x)
         rows = [projected(q[k], v[k], t, self._row(k)) for k in range(self.setup.n)]
         return np.concatenate([*(part.ravel() for part in map(np.array, zip(*rows, strict=True))), z.ravel()])

@@ -85,26 +85,24 @@ class EliminationLoops(Loops):
 
     def __init__(self, setup: Setup) -> None:
         f = setup.d.formulation
-        assert f.constrained is not None
+        assert f.constrained is not None and f.constrained.sparse is not None
+        self.sparse = f.constrained.sparse
         self.records_work = not (f.structure.drives or f.structure.given or f.constrained.table.is_rheonomic)
         account = setup.balance and self.records_work
         self.account = Account(f.model, f.programs, setup.tau_works) if account else None
         super().__init__(setup, self.account.causes if self.account else ())
 
     def derivative(self) -> list[Native]:
-        assert self.constrained is not None and self.constrained.sparse is not None
-        self._arrays = self.constrained.sparse.allocate(self.at)
+        self._arrays = self.sparse.allocate(self.at)
         return self._chains(self._arrays, self.decay if self.decay.size else None)
 
     def _chains(self, at: dict[str, np.ndarray], decay: np.ndarray | None = None) -> list[Native]:
-        assert self.constrained is not None and self.constrained.sparse is not None
         account = self.account.chain(at) if self.account else []
         rates = native_state_rates(self.d.formulation.programs, at)
-        return [*self.constrained.sparse.chain(at, decay), *self._rates(at), *rates, *account]
+        return [*self.sparse.chain(at, decay), *self._rates(at), *rates, *account]
 
     def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
-        assert self.constrained is not None and self.constrained.sparse is not None
-        return self._chains(self.constrained.sparse.allocate(at))
+        return self._chains(self.sparse.allocate(at))
 
     def pivots(self) -> np.ndarray | None:
         return self._arrays["inverse"]
@@ -120,8 +118,7 @@ class ConstrainedLoops(Loops):
     """Constraints of models too large for one graph: straight-line code for the equations at a state, a loop to solve them."""
 
     def derivative(self) -> list[Native]:
-        equations, at = self.constrained, self.at
-        assert equations is not None
+        equations, at = self.equations, self.at
         c = self._state = equations.allocate()._replace(qdd=at["qdd"], qrate=at["rate"])
         if not self.decay.size:
             return self._plain(at, c)
@@ -129,7 +126,10 @@ class ConstrainedLoops(Loops):
         dq, change = np.zeros(self.nq), np.zeros(len(c.rate))
         natives = []
         if self.stabilisation.name == "ggl":
-            natives = [native_displacement(self.structure, at, c.delta, dq, self.store), self._rate_change(dq, change)]
+            inputs = state_inputs(self.structure, Graph(), dq=self.nq)
+            outputs = {"change": equations.table.rate_along(inputs, inputs["dq"])}
+            along = GraphFunction.of(inputs, outputs, self.store).bind(at | {"dq": dq, "change": change})
+            natives = [native_displacement(self.structure, at, c.delta, dq, self.store), along]
         entry = {"baumgarte": solution.solve_baumgarte, "ggl": solution.solve_ggl}[self.stabilisation.name]
         terms = StabilisationTerms(self.decay, dq, change, calls(natives))
         solver = bind_kernel(entry, c, terms, store=self.store)
@@ -137,20 +137,12 @@ class ConstrainedLoops(Loops):
         return [at_state, solver, *native_state_rates(self.d.formulation.programs, at)]
 
     def _plain(self, at: Mapping[str, np.ndarray], c: ConstrainedState) -> list[Native]:
-        assert self.constrained is not None
-        at_state = self.constrained.function(solved=False).bind({**at, **c._asdict()})
+        at_state = self.equations.function(solved=False).bind({**at, **c._asdict()})
         rates = native_state_rates(self.d.formulation.programs, at)
         return [at_state, bind_kernel(solution.solve, c, store=self.store), *rates]
 
     def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
-        assert self.constrained is not None
-        return self._plain(at, self.constrained.allocate()._replace(qdd=at["qdd"], qrate=at["rate"]))
+        return self._plain(at, self.equations.allocate()._replace(qdd=at["qdd"], qrate=at["rate"]))
 
     def pivots(self) -> np.ndarray | None:
         return self._state.L
-
-    def _rate_change(self, dq: np.ndarray, change: np.ndarray) -> Native:
-        assert self.constrained is not None
-        inputs = state_inputs(self.structure, Graph(), dq=self.nq)
-        outputs = {"change": self.constrained.table.rate_along(inputs, inputs["dq"])}
-        return GraphFunction.of(inputs, outputs, self.store).bind(self.at | {"dq": dq, "change": change})

@@ -18,19 +18,20 @@ from ...dialect.jit import host_lanes
 from ...dialect.native import Native, from_python
 from ...dynamics import Dynamics
 from ...equations.motion.account import native_carry
+from ...equations.motion.constrained import ConstrainedEquations
 from ...equations.motion.projector import Partitioning
 from ...equations.motion.retraction import native_normalize, normalized_start
 from ...equations.motion.singular_passage import Run, SingularPassage
 from ...equations.motion.stabilisation import PROJECTION, Stabilisation
 from ...integrate.switching import LARGEST
-from ...integrate.system import System, buffers
+from ...integrate.system import Buffers, System, buffers
 from ...model.events import Event
 from ...model.impacts import Impact
 from ...model.model import Model
 from ...model.structure import Structure
-from ..control.applied_forces import Law
-from ..events.contacts import Contacts
-from ..events.event_functions import EventFunctions
+from ..control.joint_laws import Law
+from ..events.events import EventFunctions
+from ..events.impacts import Contacts
 from ..run.sensitivities import Sensitivities
 
 MOST_PROJECTIONS = 30
@@ -115,22 +116,24 @@ class MotionSystem(ABC):
         self.decay = np.array(self.stabilisation.decay if setup.decay is None else setup.decay, dtype=float)
         self.partitioning: Partitioning | None = None
         self.passage: SingularPassage | None = None
-        self.event_functions = EventFunctions.of(s, setup.events)
+        self.event_functions = EventFunctions(s, setup.events) if setup.events else None
+
+    @property
+    def equations(self) -> ConstrainedEquations:
+        """`constrained`, where there are constraints."""
+        assert self.constrained is not None
+        return self.constrained
 
     @property
     def impacts(self) -> tuple[Impact, ...]:
         """Whose contacts are constraints of the model of `d`."""
         return self.setup.contacts.impacts if self.setup.contacts else ()
 
-    @property
-    def reusable(self) -> bool:
-        """Whether `fill` makes it ready for another run: methods that iterate begin where they ended last."""
-        return not self.d.formulation.method.iterates
-
     def fill(
         self, tau: np.ndarray, parameters: np.ndarray, stabilisation: Stabilisation, sensitivities: Sensitivities | None
     ) -> None:
-        """The numbers of another run of the same kind; nothing is left of the last one."""
+        """The numbers of another run of the same kind; nothing is left of the last one, but where the method iterates: it begins
+        where it ended last."""
         self.tau[...] = tau
         if parameters.size:
             self.parameters[...] = parameters
@@ -162,9 +165,8 @@ class MotionSystem(ABC):
 
     def energy(self, t: float, x: np.ndarray) -> float:
         """Kinetic and potential energy, with the present parameters."""
-        q, v, z, _ = self.split(x)
-        p = self.with_states(self.parameters, z)
-        kinetic, potential = self.d.energy(q, self.velocities(q, v, t, p), t, parameters=p if p.size else None)
+        q, v, _, p = self.seen(t, x)
+        kinetic, potential = self.d.energy(q, v, t, parameters=p if p.size else None)
         return float(kinetic + potential)
 
     @property
@@ -198,6 +200,13 @@ class MotionSystem(ABC):
         own = parameters[..., : parameters.shape[-1] - self.nz]
         return np.concatenate([np.broadcast_to(own, (*z.shape[:-1], own.shape[-1])), z], axis=-1)
 
+    def seen(self, t: Any, x: np.ndarray, parameters: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
+        """Coordinates, speeds, states of forces, and parameters with these at their end: what `Dynamics` takes. The present
+        parameters where none are given."""
+        q, v, z, _ = self.split(x)
+        p = self.with_states(self.parameters if parameters is None else parameters, z)
+        return q, self.velocities(q, v, t, p), z, p
+
     def rows_beside(self, x: np.ndarray) -> np.ndarray:
         """(…, sensitivities, nq + nv): derivatives of coordinates and speeds, from states (…, size)."""
         s = self.setup.sensitivities
@@ -220,6 +229,25 @@ class MotionSystem(ABC):
             if np.allclose(whole, last, rtol=1e-14, atol=1e-14):
                 break
         return (self.partitioning.start(t, whole) if self.partitioning else whole)[: len(x)]
+
+    def _passing(
+        self, b: Buffers, pivots: np.ndarray, derivative: list[Native], after: list[Native], jacobian: Sequence[Native] = (),
+        compiled: bool = True,
+    ) -> SingularPassage:  # fmt: skip
+        """Evaluations and steps that pass singular positions, from those that do not."""
+        how = self.stabilisation
+        run = Run(
+            b.X, b.DX, b.T, b.J, self.tau, self.parameters, pivots, self.setup.n, self.more, derivative, after, jacobian,
+            self.derivative_of_one, how.name != "none", how.backward, self._failed, compiled=compiled,
+        )  # fmt: skip
+        return SingularPassage(self.equations, run)
+
+    def _failed(self, error: BaseException) -> None:
+        self.system.failure = error
+
+    def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
+        """The derivative of one state in these arrays, where there are pivots of constraints."""
+        raise NotImplementedError
 
     @abstractmethod
     def projected(self, t: float, x: np.ndarray) -> np.ndarray:
@@ -248,13 +276,7 @@ class CompiledSystem(MotionSystem):
         jacobian = [*carry, *jacobian] if jacobian else []
         b.T[:] = setup.t0
         if (pivots := self.pivots()) is not None and self.constrained and len(self.constrained.table):
-            self.passage = SingularPassage(
-                self.constrained,
-                Run(
-                    b.X, b.DX, b.T, b.J, self.tau, self.parameters, pivots, setup.n, self.more, derivative, after, jacobian,
-                    self.derivative_of_one, self.stabilisation.name != "none", self.stabilisation.backward, self._failed,
-                ),
-            )  # fmt: skip
+            self.passage = self._passing(b, pivots, derivative, after, jacobian)
             derivative, after = [self.passage.derivative], [self.passage.after_step]
             jacobian = self.passage.jacobian
         self.system = System(
@@ -267,11 +289,8 @@ class CompiledSystem(MotionSystem):
             split=q,
         )
         if later and not before:
-            self.system.later_jacobian = self._jacobian_later
-
-    def _jacobian_later(self) -> list[Native]:
-        natives = self.jacobian()
-        return self.passage.with_jacobian(natives) if self.passage else natives
+            passage = self.passage
+            self.system.later_jacobian = lambda: passage.with_jacobian(self.jacobian()) if passage else self.jacobian()
 
     def _pushing(self) -> list[Native]:
         """Functions of events of closed contacts."""
@@ -288,9 +307,6 @@ class CompiledSystem(MotionSystem):
 
         return [from_python(pushing)]
 
-    def _failed(self, error: BaseException) -> None:
-        self.system.failure = error
-
     def _constraint_functions(self) -> tuple[list[Native], list[Native]]:
         """Functions called before every evaluation and after every step: normalization, projection, partitioning."""
         if self.constrained and self.stabilisation.name == PROJECTION:
@@ -303,8 +319,7 @@ class CompiledSystem(MotionSystem):
         return [recover], [*normalization, recover, reconsider]
 
     def _projection(self) -> list[Native]:
-        assert self.constrained is not None
-        return self.constrained.projector.natives(self.at, self.setup.n, self.lanes)
+        return self.equations.projector.natives(self.at, self.setup.n, self.lanes)
 
     @cached_property
     def _projected(self) -> System:
@@ -317,10 +332,6 @@ class CompiledSystem(MotionSystem):
     @abstractmethod
     def derivative(self) -> list[Native]:
         """at["rate"], at["qdd"] and at["more"], rates of states of forces and powers."""
-
-    def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
-        """The same of one state in these arrays, where there are `pivots`."""
-        raise NotImplementedError
 
     def pivots(self) -> np.ndarray | None:
         """Where `derivative` leaves the inverse pivots of the constraints of every state."""

@@ -21,25 +21,15 @@ def straight_line_code(setup: Setup) -> Derivative | None:
         return None
     if constrained and (constrained.form or not constrained.is_small):
         return None
-    limit: int | None = None
+    limit, batch = None, setup.n > 1
     if f.requested == "auto":
-        batch = setup.n > 1
         if not constrained and (not sizes.is_traceable(structure) if batch else sizes.is_large(structure)):
             return None
-        if not batch:
-            limit = sizes.PROGRAM
-        elif not constrained:
-            limit = sizes.ROLLOUT
+        limit = sizes.PROGRAM if not batch else None if constrained else sizes.ROLLOUT
     return compiled_derivative(
-        structure,
-        method,
-        f.programs.store,
-        constrained,
-        balance=setup.balance,
-        tau_works=setup.balance and setup.tau_works,
-        limit=limit,
-        stabilisation=setup.stabilisation.name,
-    )
+        structure, method, f.programs.store, constrained, balance=setup.balance, tau_works=setup.balance and setup.tau_works,
+        limit=limit, stabilisation=setup.stabilisation.name,
+    )  # fmt: skip
 
 
 class StraightLine(CompiledSystem):
@@ -51,28 +41,21 @@ class StraightLine(CompiledSystem):
         super().__init__(setup, code.causes, has_jacobian=True)
 
     def derivative(self) -> list[Native]:
-        self.at["pivots"] = np.zeros((self.setup.n, self.pivot_count))
-        return [self.compiled.code.bind(self.at, self.setup.n, self.lanes), *self._sensitivities()]
-
-    @property
-    def pivot_count(self) -> int:
-        return len(self.constrained.table) if self.constrained else 0
+        s = self.setup.sensitivities
+        self.at["pivots"] = np.zeros((self.setup.n, len(self.constrained.table) if self.constrained else 0))
+        own = self.compiled.code.bind(self.at, self.setup.n, self.lanes)
+        if s is None or not len(s):
+            return [own]
+        lanes, rest = host_lanes() if len(s) >= host_lanes() else 1, slice(self.row_size, None)
+        rows = {"dx": self.buffers.X[rest], "dp": s.parameters, "d": self.buffers.DX[rest]}
+        return [own, self.compiled.along_with_parameters.bind(self.at | rows, len(s), lanes)]  # along all directions as a batch
 
     def pivots(self) -> np.ndarray | None:
-        return self.at["pivots"] if self.pivot_count else None
+        return self.at["pivots"] if self.at["pivots"].size else None
 
     def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
         decay = self.decay.reshape(-1)[: self.decay.size // self.setup.n]  # without effect on the constraints
-        return [self.compiled.code.bind({**at, "pivots": np.zeros(self.pivot_count), "decay": decay.copy()})]
-
-    def _sensitivities(self) -> list[Native]:
-        """The derivative along all directions as a batch."""
-        s = self.setup.sensitivities
-        if s is None or not len(s):
-            return []
-        lanes, rest = host_lanes() if len(s) >= host_lanes() else 1, slice(self.row_size, None)
-        rows = {"dx": self.buffers.X[rest], "dp": s.parameters, "d": self.buffers.DX[rest]}
-        return [self.compiled.along_with_parameters.bind(self.at | rows, len(s), lanes)]
+        return [self.compiled.code.bind({**at, "pivots": np.zeros(self.at["pivots"].shape[1]), "decay": decay.copy()})]
 
     def events(self) -> list[Native]:
         assert self.event_functions is not None

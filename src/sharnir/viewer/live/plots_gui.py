@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...reporting.pictures import COLOURS
-from ...simulation.results.panels import Panel, panels
+from ...simulation.results.charts import Panel, panels
 from ...simulation.results.result import Result
 from ...types import FloatArray
 from .live_stage import Stage

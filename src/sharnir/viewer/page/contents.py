@@ -12,7 +12,7 @@ from ...errors import StateError, no_such
 from ...model.model import Model
 from ...model.references import is_name_in
 from ...simulation.results.charts import Charts, Curve
-from ...simulation.results.plotly_plots import thinned
+from ...simulation.results.plots import thinned
 from ...simulation.results.result import Result
 from ...types import FloatArray
 from ..camera import FIELD, ViewDirection, camera_for, direction_of
@@ -28,7 +28,7 @@ POINTS = 1500
 def plots(package: Package, found: Charts) -> list[dict[str, Any]]:
     """Each chart with its curves in the order of time."""
     return [
-        {"title": chart.panel.heading, "unit": chart.panel.unit, "curves": [_curve(package, curve) for curve in chart.curves]}
+        {"title": chart.heading, "unit": chart.unit, "curves": [_curve(package, curve) for curve in chart.curves]}
         for chart in found.charts
     ]
 
