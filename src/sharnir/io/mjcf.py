@@ -13,15 +13,13 @@ from ..model.joints import Ball, Free, Weld
 from ..model.model import Model
 from ..model.pose import Pose
 from ..types import FloatArray
-from .mjcf_actuators import add_actuators
-from .mjcf_bodies import add_bodies
-from .mjcf_import import MjcfImport, ModelCoordinate, Names, compile_source, pose_of
+from .mjcf_forces import add_actuators, add_tendons
+from .mjcf_import import MjcfImport, ModelCoordinate, Names, add_bodies, compile_source, pose_of
 from .mjcf_joints import FREE, HINGE, SLIDE, WIDTH_Q, WIDTH_V, JointPart, JointReader, add_joints, joint_names
 from .mjcf_process import COMPILER
 from .mjcf_record import CompiledModel
-from .mjcf_rest import add_visuals, free_pose, report_options, report_others
+from .mjcf_rest import add_visuals, report_options, report_others
 from .mjcf_source import read_source
-from .mjcf_tendons import add_tendons
 from .paths import LoadOptions
 from .rigid_groups import Carrier
 from .xml import Element, located
@@ -53,17 +51,13 @@ class Couplings:
 
 def _active(compiled: CompiledModel, report: ImportReport, kinds: tuple[str, ...]) -> list[tuple[int, str, str]]:
     """(number, kind, label) of the active equalities of the given kinds."""
-    types = {number: kind for kind, number in compiled.enumeration("mjtEq").items()}
     off = compiled.is_disabled("equality") or compiled.is_disabled("constraint")
     out = []
     for e in range(compiled.count("equality")):
-        kind = types.get(int(compiled.eq_type[e]), "unknown")
-        label = compiled.label("equality", e)
-        if kind not in kinds:
-            continue
-        if off or not compiled.eq_active0[e]:
+        kind, label = compiled.word("mjtEq", compiled.eq_type[e]), compiled.label("equality", e)
+        if kind in kinds and (off or not compiled.eq_active0[e]):
             report.ignored(f"{kind} equality", label, "it is switched off in the file")
-        else:
+        elif kind in kinds:
             out.append((e, kind, label))
     return out
 
@@ -112,9 +106,7 @@ def _ends(on: MjcfImport, e: int, kind: str) -> tuple[Carrier, Carrier]:
     """The two frames (for connect: points) that an equality makes coincide."""
     compiled = on.compiled
     one, two, data = int(compiled.eq_obj1id[e]), int(compiled.eq_obj2id[e]), compiled.eq_data[e]
-    objects = compiled.enumeration("mjtObj")
-    objtype = getattr(compiled, "eq_objtype", np.full(compiled.count("equality"), objects["body"]))[e]
-    if objtype == objects["site"]:
+    if compiled.word("mjtObj", compiled.given("eq_objtype", e, -1)) == "site":
         return on.site(one), on.site(two)
     here, there = on.carriers[one], on.carriers[two]
     if kind == "connect":
@@ -141,7 +133,7 @@ def load_mjcf(path: Path, options: LoadOptions, root: Element) -> Model:
     compiled = compile_source(source, report, options.floating)
     with located(source.error):
         gravity = (0.0, 0.0, 0.0) if compiled.is_disabled("gravity") else compiled.opt_gravity.tolist()
-        model = Model(path.stem if compiled.name in ("", "MuJoCo Model") else compiled.name, gravity)
+        model = Model(path.stem if compiled.facts["name"] in ("", "MuJoCo Model") else compiled.facts["name"], gravity)
         model.import_report = report
         on = MjcfImport(model, compiled, source, report, options.passive)
         builder = _Builder(on, _floating_body(compiled, path) if options.floating else -1)
@@ -185,7 +177,9 @@ class _Builder:
             if moving[i]:
                 with on.located("body", i):
                     self._joints(i, reader, names)
-        self._couple()
+        name_of = {j: name for name, ids in self.placed.items() for j in ids}
+        for follower, (leader, ratio, offset) in self.couplings.follows.items():
+            self.model.couple(name_of[follower], name_of[leader], ratio, offset)
         add_loops(on, names)
 
     def _joints(self, i: int, reader: JointReader, names: Names) -> None:
@@ -204,11 +198,6 @@ class _Builder:
         separate = not self.couplings.separate.isdisjoint(ids)
         made = add_joints(self.model, names, parts, above.body, child, at, child_at, separate)
         self.placed |= {name: [ids[k] for k in own if len(ids)] for name, own in made.items()}
-
-    def _couple(self) -> None:
-        name_of = {j: name for name, ids in self.placed.items() for j in ids}
-        for follower, (leader, ratio, offset) in self.couplings.follows.items():
-            self.model.couple(name_of[follower], name_of[leader], ratio, offset)
 
     def coordinates(self) -> dict[int, ModelCoordinate]:
         """Which coordinate of which joint of the model each hinge or slide of the file became; none where it is held."""
@@ -238,7 +227,7 @@ class _Builder:
         for joint in self.model.joints:
             ids = self.placed[joint.name]
             if not ids:
-                q += free_pose(c, self.floated)
+                q += [*c.body_pos[self.floated].tolist(), *c.body_quat[self.floated].tolist()]
             for j in ids:
                 at = int(c.jnt_qposadr[j])
                 q += [] if j in bound else [float(x) for x in qpos[at : at + WIDTH_Q[int(c.jnt_type[j])]]]

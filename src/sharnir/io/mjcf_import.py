@@ -1,22 +1,24 @@
-"""An MJCF file on its way into a model: what its readers share."""
+"""An MJCF file on its way into a model: what its readers share; the source compiled; its bodies and frames."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import FormatError
+from ..model.body import GROUND
 from ..model.import_report import ImportReport
 from ..model.model import Model
 from ..model.pose import Pose
 from .mjcf_process import COMPILER
 from .mjcf_record import CompiledModel
 from .mjcf_source import Source
-from .rigid_groups import Carrier
+from .rigid_groups import Carrier, Mass, RigidGroups
 from .xml import LARGEST, located
 
 
@@ -109,3 +111,33 @@ def _check_numbers(compiled: CompiledModel, source: Source) -> None:
                 k = int(np.argwhere(~fine)[0, 0])
                 what = f"its {name.split('_')[1]} is not finite, or too large for SI"
                 raise source.error(what, compiled.line_of(kind, k), compiled.label(kind, k))
+
+
+# --- bodies; those without joints are merged into their carriers
+def add_bodies(on: MjcfImport, is_moving: Callable[[int], bool]) -> Mapping[int, Carrier]:
+    """Add the moving bodies with all that is welded to them, frames of welded bodies, sites and cameras. Returns the carrier of
+    every body of the file, by number."""
+    c, names, frames = on.compiled, Names(GROUND), Names()
+    groups, welded = RigidGroups[int](), list[tuple[str, Carrier]]()
+    groups.fix_to_ground(0)
+    for i in range(1, c.count("body")):
+        label = c.name_or_number("body", i)
+        if is_moving(i):
+            groups.start(i, names.unique(label, "body"))
+            on.report.honoured("body", f"body {label!r}")
+        else:
+            carrier = groups.attach(i, int(c.body_parentid[i]), pose_of(c.body_pos[i], c.body_quat[i]))
+            welded.append((frames.unique(label, "body"), carrier))
+            on.report.honoured("body without joints", f"body {label!r}", f"part of {carrier.body!r}; its place is a frame")
+        own = Mass(float(c.body_mass[i]), np.zeros(3), np.diag(c.body_inertia[i]))
+        groups.add_mass(i, own.moved(pose_of(c.body_ipos[i], c.body_iquat[i])))
+    groups.add_bodies(on.model, partial(on.located, "body"), check_inertia=True)
+    for name, carrier in welded:
+        on.model.add_frame(name, carrier.body, carrier.at)
+    for kind, short in (("site", "site"), ("camera", "cam")):
+        bodies, positions, turns = (getattr(c, f"{short}_{what}") for what in ("bodyid", "pos", "quat"))
+        for k in range(c.count(kind)):
+            carrier, label = groups.carriers[int(bodies[k])], c.name_or_number(kind, k)
+            on.model.add_frame(frames.unique(label, kind), carrier.body, carrier.at @ pose_of(positions[k], turns[k]))
+            on.report.kept(kind, f"{kind} {label!r}", "as a frame")
+    return groups.carriers

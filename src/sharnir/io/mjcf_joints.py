@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +20,7 @@ FREE, BALL, SLIDE, HINGE = range(4)
 WIDTH_Q, WIDTH_V = (7, 4, 1, 1), (6, 3, 1, 1)
 
 
-@dataclass(frozen=True)
-class JointPart:
+class JointPart(NamedTuple):
     """One joint of the file, and its pose in the frame that the joint before it moves."""
 
     name: str
@@ -105,7 +103,7 @@ class JointReader:
             report.kept("actuatorfrcrange", where, "for controllers, as the effort of the joint")
         for field in ("jnt_stiffnesspoly", "dof_dampingpoly", "jnt_springyield"):
             row = j if field.startswith("jnt") else at
-            if np.any(getattr(c, field, np.zeros(row + 1))[row]):
+            if np.any(c.given(field, row)):
                 report.ignored(f"nonlinear {field[4:]}", where, "only the linear part acts")
         if j in self.held:
             options["motion"] = formula(self.held[j], "t")
@@ -144,11 +142,7 @@ def add_joints(
 
     Returns the parts of every joint added to the model.
     """
-    if len(parts) == 1:
-        name = names.unique(parts[0].name, "joint")
-        model.add_joint(name, parts[0].joint, parent, child, at=at @ parts[0].where, child_at=child_at)
-        return {name: [0]}
-    if not separate:
+    if len(parts) > 1 and not separate:
         name = names.unique(child, "joint")
         model.add_joint(name, Compound({p.name: (p.joint, p.where) for p in parts}), parent, child, at=at, child_at=child_at)
         return {name: list(range(len(parts)))}

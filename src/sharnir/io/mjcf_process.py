@@ -34,7 +34,11 @@ IDLE = 120.0
 """Seconds without a job after which the process ends."""
 OUT_OF_MEMORY = ("Could not allocate memory", "Caught an unknown exception!")
 """MuJoCo's messages for it; the second is std::bad_alloc."""
-START = "import sys; sys.path[:] = sys.argv[2:]; from sharnir.io.mjcf_worker import main; main(float(sys.argv[1]))"
+START = "import sys; sys.path[:] = sys.argv[2:]; from sharnir.io.mjcf_compile import main; main(float(sys.argv[1]))"
+
+
+class Ended(Exception):
+    """The process ended before it answered: its exit code, and whether it took too long."""
 
 
 class MjcfCompiler:
@@ -58,87 +62,75 @@ class MjcfCompiler:
         seconds = _limit("SHARNIR_MJCF_SECONDS", SECONDS) + SECONDS_PER_MB * size / 1e6
         megabytes = _limit("SHARNIR_MJCF_MB", MEGABYTES) + MEGABYTES_PER_MB * size / 1e6
         with self.lock:
-            facts, arrays = self._answer({**job, "seconds": seconds, "bytes": int(megabytes * 1e6)}, seconds, megabytes)
+            self._greet()
+            try:
+                facts, arrays = self._answer(seconds, {**job, "seconds": seconds, "bytes": int(megabytes * 1e6)})
+            except Ended as end:
+                code, late = end.args
+                if late or code == -getattr(signal, "SIGXCPU", 0):
+                    raise _too_much(f"{seconds:.3g} s", "SHARNIR_MJCF_SECONDS") from None
+                raise FormatError(f"MuJoCo's compiler crashed on it ({_ending(code)})") from None
+            self.used = time.monotonic()
+            if "last" in facts:
+                self._end()
+        if "memory" in facts or any(words in facts.get("refused", "") for words in OUT_OF_MEMORY):
+            raise _too_much(f"{megabytes:.4g} MB of memory", "SHARNIR_MJCF_MB")
         if "refused" in facts:
             raise FormatError(facts["refused"])
         return CompiledModel(facts, arrays)
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> None:
         idle = time.monotonic() - self.used > IDLE / 2  # it may be about to end by itself
         if self.process is not None and not idle and self.process.poll() is None:
-            return self.process
+            return
         self._end()
         flags = ["-I", "-B"] if sys.dont_write_bytecode else ["-I"]
         command = [sys.executable, *flags, "-c", START, str(IDLE), *(os.path.abspath(p) for p in sys.path)]
-        environment = {**os.environ, **ENVIRONMENT}
+        environment, folder, pipe = {**os.environ, **ENVIRONMENT}, tempfile.gettempdir(), subprocess.PIPE
         try:
             self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd=tempfile.gettempdir(),
-                env=environment,
+                command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, cwd=folder, env=environment
             )
         except OSError as error:
             raise ModelError(f"MuJoCo's compiler runs in a process of its own, which cannot be started: {error}") from None
         self.ready, self.used = False, time.monotonic()
-        return self.process
 
-    def _answer(self, job: Mapping[str, Any], seconds: float, megabytes: float) -> tuple[dict[str, Any], dict[str, Any]]:
-        """One question, one answer; FormatError where the process did not survive it."""
-        process = self._greeted()
-        late = threading.Event()
+    def _greet(self) -> None:
+        """Wait until the process has imported MuJoCo; one that ended for lack of jobs is replaced."""
+        self._start()
+        if self.ready:
+            return
+        try:
+            facts, _ = self._answer(STARTING)
+        except Ended as end:
+            raise ModelError(f"the process of MuJoCo's compiler does not start ({_ending(end.args[0])})") from None
+        if "missing" in facts:
+            self._end()
+            raise ModelError(facts["missing"])
+        self.ready = True
+
+    def _answer(self, seconds: float, job: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What the process answers to a job, or says at first; `Ended` where it did not in so many seconds."""
+        process, late = self.process, threading.Event()
+        assert process is not None and process.stdin is not None and process.stdout is not None
 
         def stop() -> None:
             late.set()
             process.kill()
 
         clock = threading.Timer(seconds, stop)
-        assert process.stdin is not None and process.stdout is not None
         clock.start()
         try:
-            send(process.stdin, job)
-            facts, arrays = receive(process.stdout)
+            if job is not None:
+                send(process.stdin, job)
+            return receive(process.stdout)
         except (EOFError, OSError):
-            code = self._end()
-            if late.is_set() or code == -getattr(signal, "SIGXCPU", 0):
-                raise _too_much(f"{seconds:.3g} s", "SHARNIR_MJCF_SECONDS") from None
-            raise FormatError(f"MuJoCo's compiler crashed on it ({_ending(code)})") from None
+            raise Ended(self._end(), late.is_set()) from None
         except BaseException:  # Ctrl-C: an answer may still come, but no call waits for it
             self._end()
             raise
         finally:
             clock.cancel()
-        self.used = time.monotonic()
-        if "last" in facts:
-            self._end()
-        if "memory" in facts or any(words in facts.get("refused", "") for words in OUT_OF_MEMORY):
-            raise _too_much(f"{megabytes:.4g} MB of memory", "SHARNIR_MJCF_MB")
-        return facts, arrays
-
-    def _greeted(self) -> subprocess.Popen[bytes]:
-        """A process that has imported MuJoCo; one that ended for lack of jobs is replaced."""
-        process = self._start()
-        if self.ready:
-            return process
-        clock = threading.Timer(STARTING, process.kill)
-        clock.start()
-        try:
-            assert process.stdout is not None
-            facts, _ = receive(process.stdout)
-        except EOFError:
-            raise ModelError(f"the process of MuJoCo's compiler does not start ({_ending(self._end())})") from None
-        except BaseException:
-            self._end()
-            raise
-        finally:
-            clock.cancel()
-        if "missing" in facts:
-            self._end()
-            raise ModelError(facts["missing"])
-        self.ready = True
-        return process
 
     def _end(self) -> int:
         """End the process; its exit code."""

@@ -16,7 +16,9 @@ HEADER = 8
 
 
 class CompiledModel:
-    """The fields of an MjModel that are read, under MuJoCo's names (`body_mass`, `jnt_axis` …); names and lines of objects."""
+    """The fields of an MjModel that are read, under MuJoCo's names (`body_mass`, `jnt_axis` …); names and lines of objects.
+
+    In `facts`, "meshes" has the file of every mesh as the source names it (`Source.assets`), "" where it has none."""
 
     def __init__(self, facts: Mapping[str, Any], arrays: Mapping[str, FloatArray]) -> None:
         self.facts = facts
@@ -25,14 +27,9 @@ class CompiledModel:
     def __getattr__(self, field: str) -> FloatArray:
         raise AttributeError(f"this version of MuJoCo has no {field}")
 
-    @property
-    def name(self) -> str:
-        return str(self.facts["name"])
-
-    @property
-    def meshes(self) -> list[str]:
-        """The file of every mesh as the source names it (`Source.assets`), "" where it has none."""
-        return self.facts["meshes"]
+    def given(self, field: str, i: int, default: Any = 0) -> Any:
+        """Entry i of a field that not every version of MuJoCo has."""
+        return vars(self)[field][i] if field in vars(self) else default
 
     def count(self, kind: str) -> int:
         """How many "body", "joint", "geom", "site", "camera", "equality", "tendon", "actuator", "key" … there are."""
@@ -57,6 +54,10 @@ class CompiledModel:
     def enumeration(self, name: str) -> dict[str, int]:
         """`mjtGeom` … as {"sphere": 2, …}."""
         return self.facts["enumerations"][name]
+
+    def word(self, enumeration: str, number: int) -> str:
+        """`sphere` for mjtGeom and 2."""
+        return next((word for word, n in self.enumeration(enumeration).items() if n == number), "unknown")
 
     def is_disabled(self, what: str) -> bool:
         """Whether `<option><flag>` switches something off: "gravity", "spring", "damper", "equality" …"""

@@ -28,10 +28,9 @@ HIDDEN = 3
 def add_visuals(into: MjcfImport) -> None:
     """Geoms as shapes to draw."""
     compiled, source, report = into.compiled, into.source, into.report
-    kinds = {number: kind for kind, number in compiled.enumeration("mjtGeom").items()}
     ngeom, touching = compiled.count("geom"), 0
     for g in range(ngeom):
-        on, kind = into.carriers[int(compiled.geom_bodyid[g])], kinds[int(compiled.geom_type[g])]
+        on, kind = into.carriers[int(compiled.geom_bodyid[g])], compiled.word("mjtGeom", compiled.geom_type[g])
         at = on.at @ pose_of(compiled.geom_pos[g], compiled.geom_quat[g])
         touches = bool(compiled.geom_contype[g] or compiled.geom_conaffinity[g])
         hidden = compiled.geom_group[g] >= HIDDEN
@@ -43,26 +42,24 @@ def add_visuals(into: MjcfImport) -> None:
         if kind in ("mesh", "sdf") and compiled.geom_dataid[g] >= 0:
             mesh = int(compiled.geom_dataid[g])
             at = at @ pose_of(compiled.mesh_pos[mesh], compiled.mesh_quat[mesh]).inverse()  # back to the axes of the file
-            asset = source.assets.get(compiled.meshes[mesh])
+            asset = source.assets.get(compiled.facts["meshes"][mesh])
             uri, path = (asset.uri, asset.path) if asset is not None else ("", None)
             within, scale = _mesh_place(compiled.mesh_change[mesh])
             if within is None:
-                report.approximated(
-                    "mesh", f"mesh {compiled.name_of('mesh', mesh)!r}", "a turned mesh of unequal scales: for viewing"
-                )
+                name = f"mesh {compiled.name_of('mesh', mesh)!r}"
+                report.approximated("mesh", name, "a turned mesh of unequal scales: for viewing")
             at, record = at @ (within or Pose()), {"uri": uri, "path": path, "scale": scale}
-        colour = tuple(min(max(float(x), 0.0), 1.0) for x in _colour(compiled, g))
+        material = int(compiled.geom_matid[g])
+        rgba = compiled.mat_rgba[material] if material >= 0 else compiled.geom_rgba[g]
+        colour = tuple(min(max(float(x), 0.0), 1.0) for x in rgba)
         link = compiled.name_or_number("body", int(compiled.geom_bodyid[g])) if compiled.geom_bodyid[g] else ""
         name = compiled.name_of("geom", g)
         into.model.visuals.append(Visual(on.body, kind, at, colour=colour, role=role, name=name, link=link, **record))  # type: ignore[arg-type]
     if ngeom:
         report.kept(f"geoms ({ngeom})", str(source.path), "for viewing, those that touch also for sharnir.add_ground")
     if touching or compiled.count("pair"):
-        report.ignored(
-            f"contacts of {plural(touching, 'geom')}",
-            str(source.path),
-            "they do not act by themselves; sharnir.add_ground puts bodies on a floor",
-        )
+        note = "they do not act by themselves; sharnir.add_ground puts bodies on a floor"
+        report.ignored(f"contacts of {plural(touching, 'geom')}", str(source.path), note)
 
 
 def _mesh_place(change: FloatArray) -> tuple[Pose | None, tuple[float, ...]]:
@@ -84,20 +81,12 @@ def _sizes(kind: str, size: list[float]) -> tuple[float, ...]:
     return (size[0],) if kind == "sphere" else tuple(size)
 
 
-def _colour(compiled: CompiledModel, g: int) -> Any:
-    material = int(compiled.geom_matid[g])
-    return compiled.mat_rgba[material] if material >= 0 else compiled.geom_rgba[g]
-
-
 def report_options(compiled: CompiledModel, source: Source, report: ImportReport) -> None:
     """Options that affect the motion and have no counterpart here."""
     where = f"option of {source.path}"
     if compiled.opt_fluid.any():
         report.ignored("fluid: density, viscosity, wind", where, "bodies move in a vacuum; add drag forces")
-    if compiled.is_disabled("gravity"):
-        report.honoured("gravity switched off", where)
-    else:
-        report.honoured("gravity", where)
+    report.honoured("gravity switched off" if compiled.is_disabled("gravity") else "gravity", where)
     for element in source.options:
         for name in element.attributes:
             if name not in ("gravity", "density", "viscosity", "wind"):
@@ -116,9 +105,3 @@ def report_others(compiled: CompiledModel, report: ImportReport) -> None:
         kind = what.removeprefix("custom ")
         for k in range(compiled.count(kind)):
             report.ignored(what, f"{what} {compiled.name_of(kind, k) or k!r}", note)
-
-
-def free_pose(compiled: CompiledModel, body: int) -> list[float]:
-    """Position and quaternion of a body in the world at the initial position, for a body of the world."""
-    at = Pose(compiled.body_pos[body].tolist(), compiled.body_quat[body].tolist())
-    return [*at.position, *(float(x) for x in compiled.body_quat[body])]

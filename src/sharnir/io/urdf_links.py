@@ -15,14 +15,12 @@ from ..model.body import Body, inertia_fault
 from ..model.import_report import ImportReport
 from ..model.pose import Pose, Rotation
 from ..model.visual import Visual
-from .meshes import MeshFinder
+from .paths import MeshFolders
 from .rigid_groups import Carrier, Mass
 from .xml import Element, located
 
 PRIMITIVES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}
-
 USES = {"visual": "for viewing", "collision": "for viewing and for sharnir.add_ground"}
-
 Colour = tuple[float, float, float, float]
 
 
@@ -98,7 +96,7 @@ class VisualReader:
     """Reads the shapes of links, with what they share."""
 
     materials: dict[str, Colour]
-    meshes: MeshFinder
+    meshes: MeshFolders
     report: ImportReport
 
     def read(self, link: Element, on: Carrier) -> Iterator[Visual]:
@@ -110,11 +108,10 @@ class VisualReader:
 
     def _visual(self, element: Element, link: Element, on: Carrier) -> list[Visual]:
         geometry = element.first("geometry")
-        shapes = [g for g in (geometry.children if geometry is not None else ()) if g.tag in PRIMITIVES or g.tag == "mesh"]
-        if not shapes:
+        shape = next((g for g in (geometry.children if geometry else ()) if g.tag in PRIMITIVES or g.tag == "mesh"), None)
+        if shape is None:
             self.report.ignored(f"{element.tag} without a known shape", element.where)
             return []
-        shape = shapes[0]
         record: dict[str, Any] = {
             "body": on.body, "kind": shape.tag, "at": on.at @ read_origin(element), "role": element.tag,
             "name": element.attributes.get("name", ""), "link": link.string("name"),
@@ -122,27 +119,20 @@ class VisualReader:
         material = element.first("material")
         if material is not None:
             record["colour"] = _colour(material) or self.materials.get(material.attributes.get("name", ""))
+        missing = ""
         if shape.tag == "mesh":
-            record |= self._mesh(shape, element)
+            uri = shape.string("filename")
+            one = len(shape.attributes.get("scale", "1 1 1").split()) == 1  # for all three axes: common, though no standard
+            scale = (shape.number("scale"),) * 3 if one else shape.numbers("scale", 3, (1.0, 1.0, 1.0))
+            path, missing = self.meshes.mesh(uri)
+            record |= {"uri": uri, "path": path, "scale": scale, "own_colours": True}
         else:
-            record["sizes"] = _sizes(shape)
+            sizes = shape.numbers("size", 3) if shape.tag == "box" else tuple(map(shape.number, PRIMITIVES[shape.tag]))
+            if min(sizes) < 0.0:
+                raise shape.error(f"sizes must not be negative, got {sizes}")
+            record["sizes"] = sizes
+        if missing:
+            self.report.ignored(f"{element.tag} mesh", element.where, f"{uri}: {missing}")
+        else:
             self.report.kept(f"{element.tag} {shape.tag}", element.where, USES[element.tag])
         return [Visual(**record)]
-
-    def _mesh(self, shape: Element, element: Element) -> dict[str, Any]:
-        uri = shape.string("filename")
-        one = len(shape.attributes.get("scale", "1 1 1").split()) == 1  # for all three axes: common, though not in the standard
-        scale = (shape.number("scale"),) * 3 if one else shape.numbers("scale", 3, (1.0, 1.0, 1.0))
-        path, why = self.meshes.find(uri)
-        if path is None:
-            self.report.ignored(f"{element.tag} mesh", element.where, f"{uri}: {why}")
-        else:
-            self.report.kept(f"{element.tag} mesh", element.where, USES[element.tag])
-        return {"uri": uri, "path": path, "scale": scale, "own_colours": True}
-
-
-def _sizes(shape: Element) -> tuple[float, ...]:
-    sizes = shape.numbers("size", 3) if shape.tag == "box" else tuple(shape.number(a) for a in PRIMITIVES[shape.tag])
-    if min(sizes) < 0.0:
-        raise shape.error(f"sizes must not be negative, got {sizes}")
-    return sizes

@@ -11,7 +11,7 @@ from ...model.element import Element, element, element_field
 from ...model.flexible import FlexibleBeam, ModalBody, load_modal
 from ...model.flexible.flexible_body import NOT_NEGATIVE
 from ...model.flexible.tables import TableValue
-from ..meshes import MeshFinder
+from ..paths import MeshFolders
 from .faults import at
 from .file_kinds import Block
 
@@ -51,12 +51,12 @@ class IntegralsEntry(Element):
     )
 
 
-def open_archive(archive: ModalArchive, files: MeshFinder | None) -> ModalBody:
+def open_archive(archive: ModalArchive, files: MeshFolders | None) -> ModalBody:
     """The modal body of an archive. `files`: in which folders it may be; None where there are none."""
     with at("file"):
         if files is None:
             raise ModelError("a text has no folder to look for an archive in; load a file, or write the body out in the text")
-        path, why = files.find(archive.file)
+        path, why = files.mesh(archive.file)
         if path is None:
             raise ModelError(f"{archive.file!r}: {why}")
         body = load_modal(path)

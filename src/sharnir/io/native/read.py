@@ -23,8 +23,7 @@ from ...programs.methods import METHODS
 from ...trace import ParameterGraph
 from ...trace.formula import known_names
 from ...types import truth
-from ..meshes import MeshFinder
-from ..paths import LoadOptions
+from ..paths import LoadOptions, MeshFolders
 from .document import Document, read_text
 from .entries import BodyEntry, JointPlacement, ModelEntry
 from .faults import Faults, at, each
@@ -50,12 +49,12 @@ def load_native(path: Path, options: LoadOptions) -> Model:
     """A model from a .yaml file (docs/native_format.md). `passive=False` leaves out damping, friction and springs of joints."""
     if options.floating:
         raise FormatError(f"{path}: floating=True is for formats that cannot express it; write `floating: [body]` into the file")
-    return _loads(read_text(path), str(path), options.strict, options.passive, MeshFinder(path, options.package_paths))
+    return _loads(read_text(path), str(path), options.strict, options.passive, MeshFolders(path, options.package_paths))
 
 
 def loads_beside(path: Path, text: str) -> Model:
     """A model from a text inside another file. Meshes are opened as if the text were a file in its place."""
-    return _loads(text, "<text>", False, True, MeshFinder(path))
+    return _loads(text, "<text>", False, True, MeshFolders(path))
 
 
 def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: bool = True) -> Model:
@@ -63,7 +62,7 @@ def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: b
     return _loads(text, source, strict, truth(passive, "passive"), None)
 
 
-def _loads(text: str, source: str, strict: bool, passive: bool, files: MeshFinder | None) -> Model:
+def _loads(text: str, source: str, strict: bool, passive: bool, files: MeshFolders | None) -> Model:
     """`files`: where meshes and archives of the file are; None: it has no folder."""
     if not isinstance(text, str):
         raise FormatError(f"{source}: expected text, got {type(text).__name__}; sharnir.load reads files")
@@ -78,17 +77,17 @@ def _loads(text: str, source: str, strict: bool, passive: bool, files: MeshFinde
     except Faults as error:
         raise format_error(error.faults, document) from None
     model.import_report = _report(entry, document, strict)
-    model.mesh_folders = [*files.allowed] if files is not None else []
+    model.mesh_folders = [*files.roots] if files is not None else []
     if files is not None:
         _find_meshes(model, files)
     return model
 
 
-def _find_meshes(model: Model, files: MeshFinder) -> None:
+def _find_meshes(model: Model, files: MeshFolders) -> None:
     """Paths of meshes are meant from the folder of the file; they are opened in its package or in declared folders only."""
     for k, visual in enumerate(model.visuals):
         if visual.kind == "mesh" and (visual.path or visual.uri):
-            where = files.find(visual.uri)[0] if visual.path is None else files.folder / visual.path
+            where = files.mesh(visual.uri)[0] if visual.path is None else files.folder / visual.path
             model.visuals[k] = visual.replaced(path=where)
 
 
@@ -128,7 +127,7 @@ def _parameters(data: Any) -> ParameterGraph:
     return graph
 
 
-def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshFinder | None) -> Model:
+def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshFolders | None) -> Model:
     with at("base_motion" if entry.base_motion is not None else "name"):
         model = Model(entry.name, (0.0, 0.0, 0.0), None, entry.numbering)
         model.parts.parameter_graph = graph
