@@ -15,10 +15,10 @@ from joint_table import JOINTS
 from native_flexible_models import FLEXIBLE, SECTIONS
 from native_models import FORCES, WRITABLE_JOINTS
 from sharnir.io.native.entries import CONSTRAINTS as CONSTRAINT_TYPES
+from sharnir.io.native.entries import FLEXIBLE as FLEXIBLE_TYPES
 from sharnir.io.native.entries import FORCES as FORCE_TYPES
 from sharnir.io.native.entries import JOINTS as JOINT_TYPES
 from sharnir.io.native.entries import SHAPES as SHAPE_TYPES
-from sharnir.io.native.flexible_entries import FLEXIBLE as FLEXIBLE_TYPES
 from sharnir.io.native.reference import BEGIN, updated
 from sharnir.model.element import described
 from sharnir.model.flexible.sections import SECTIONS as SECTION_TYPES

@@ -1,50 +1,40 @@
-"""The model of a command, and its options --set, values of parameters and numbers by their paths, and --state, initial states."""
+"""The model of a command; values that its options --set, --state and those by joint give parameters, states and coordinates."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable
 
-from ..errors import NOT_A_NUMBER
 from ..io.load import load
 from ..model.model import Model
-from .usage import UsageError, check_usage
+from .usage import check_usage
 
-OPTION = "--set"
-STATE = "--state"
+COORDINATES = ("q0", "at", "hold", "guess")
+"""Options by joint that are coordinates; the others are speeds or forces."""
 
 
 def load_model(options: Namespace) -> Model:
     return load(options.file, floating=options.floating, strict=options.strict, package_paths=options.package_path)
 
 
-def set_values(model: Model, words: Sequence[str]) -> dict[str, float]:
-    """{parameter: value} from name=value; a path such as link3.mass that is no parameter yet becomes one."""
-    out = _numbers(OPTION, words, "a parameter or a path such as link3.mass")
+def values_by_joint(model: Model, options: Namespace, *names: str) -> dict[str, dict[str, list[float]]]:
+    """{joint: numbers} of each of these options."""
+    out = {name: dict(getattr(options, name)) for name in names}
+    for name, numbers in out.items():
+        check_usage(f"--{name}", model.coordinates if name in COORDINATES else model.speeds, numbers or None)
+    return out
+
+
+def set_values(model: Model, given: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """{parameter: value}; a path such as link3.mass that is no parameter yet becomes one."""
+    out = dict(given)
     for name in out:
         if name not in model.parameters:
-            check_usage(OPTION, model.make_parameter, name)
-    if out:
-        check_usage(OPTION, model.with_parameters, out)
+            check_usage("--set", model.make_parameter, name)
+    check_usage("--set", model.with_parameters, out or None)
     return out
 
 
-def initial_states(model: Model, words: Sequence[str]) -> dict[str, float]:
-    """{state: value} from name=value."""
-    out = _numbers(STATE, words, "a state of the model or of a force")
-    if out:
-        check_usage(STATE, model.with_states, out)
-    return out
-
-
-def _numbers(option: str, words: Sequence[str], what: str) -> dict[str, float]:
-    out: dict[str, float] = {}
-    for word in words:
-        name, equals, text = word.rpartition("=")
-        try:
-            out[name] = float(text)
-        except NOT_A_NUMBER:
-            equals = ""
-        if not equals or not name:
-            raise UsageError(option, f"expected name=number, {what}; got {word!r}")
+def initial_states(model: Model, given: Iterable[tuple[str, float]]) -> dict[str, float]:
+    check_usage("--state", model.with_states, out := dict(given))
     return out

@@ -137,7 +137,6 @@ def load_mjcf(path: Path, options: LoadOptions, root: Element) -> Model:
         model.import_report = report
         on = MjcfImport(model, compiled, source, report, options.passive)
         builder = _Builder(on, _floating_body(compiled, path) if options.floating else -1)
-        on.coordinates = builder.coordinates()
         add_tendons(on)
         add_actuators(on, options.actuators)
         add_visuals(on)
@@ -181,6 +180,13 @@ class _Builder:
         for follower, (leader, ratio, offset) in self.couplings.follows.items():
             self.model.couple(name_of[follower], name_of[leader], ratio, offset)
         add_loops(on, names)
+        for name, ids in self.placed.items():
+            q = v = 0
+            for j in ids:
+                if j not in self.couplings.held:
+                    kind = int(self.compiled.jnt_type[j])
+                    on.coordinates[j] = ModelCoordinate(name, q, v)
+                    q, v = q + WIDTH_Q[kind], v + WIDTH_V[kind]
 
     def _joints(self, i: int, reader: JointReader, names: Names) -> None:
         compiled, child = self.compiled, self.on.carriers[i].body
@@ -198,18 +204,6 @@ class _Builder:
         separate = not self.couplings.separate.isdisjoint(ids)
         made = add_joints(self.model, names, parts, above.body, child, at, child_at, separate)
         self.placed |= {name: [ids[k] for k in own if len(ids)] for name, own in made.items()}
-
-    def coordinates(self) -> dict[int, ModelCoordinate]:
-        """Which coordinate of which joint of the model each hinge or slide of the file became; none where it is held."""
-        out: dict[int, ModelCoordinate] = {}
-        for name, ids in self.placed.items():
-            q = v = 0
-            for j in ids:
-                if j not in self.couplings.held:
-                    kind = int(self.compiled.jnt_type[j])
-                    out[j] = ModelCoordinate(name, q, v)
-                    q, v = q + WIDTH_Q[kind], v + WIDTH_V[kind]
-        return out
 
     def keyframes(self) -> dict[str, FloatArray]:
         """Positions of the file in our coordinates."""

@@ -147,22 +147,17 @@ def _meshes(
             raise FormatError(f"{words}; put it there, or give the body an <inertial> (line {_line(mesh)})")
         if name in heavy or (name in sized and not fault):
             mesh.file = path or ""
-        else:
-            _replace(mesh)
+            continue
+        mesh.file, mesh.content_type, mesh.plugin.active = "", "", False
+        mesh.uservert, mesh.scale, mesh.maxhullvert = TETRAHEDRON, (1.0, 1.0, 1.0), -1
+        for field in ("userface", "userfacenormal", "userfacetexcoord", "usernormal", "usertexcoord"):
+            if hasattr(mesh, field):
+                setattr(mesh, field, [])
     plain = {mesh.name for mesh in spec.meshes if not mesh.plugin.active}
     for geom in spec.geoms if plain else ():
         if geom.type == mujoco.mjtGeom.mjGEOM_SDF and geom.meshname in plain:
             geom.type, geom.plugin.active = mujoco.mjtGeom.mjGEOM_MESH, False
     return out
-
-
-def _replace(mesh: Any) -> None:
-    mesh.file, mesh.content_type, mesh.plugin.active = "", "", False
-    mesh.uservert, mesh.scale = TETRAHEDRON, (1.0, 1.0, 1.0)
-    for field in ("userface", "userfacenormal", "userfacetexcoord", "usernormal", "usertexcoord"):
-        if hasattr(mesh, field):
-            setattr(mesh, field, [])
-    mesh.maxhullvert = -1
 
 
 def _weighing(mujoco: Any, spec: Any, floating: bool) -> dict[str, str]:
@@ -250,7 +245,11 @@ def main(idle: float) -> None:
 
 def _answer(job: dict[str, Any], answers: Any) -> bool:
     """Whether this was the last job: a process that has grown is replaced."""
-    _bound(float(job["seconds"]), int(job["bytes"]))
+    if resource is not None:  # the parent's clock ends a job that takes too long; this one counts where the parent is gone
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _lower(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime + job["seconds"] * (os.cpu_count() or 1)) + 1)
+        if memory := _memory():
+            _lower(resource.RLIMIT_AS, memory + int(job["bytes"]))
     try:
         facts, arrays = compiled(job)
     except FormatError as error:
@@ -260,16 +259,6 @@ def _answer(job: dict[str, Any], answers: Any) -> bool:
     last = _memory(resident=True) > GROWN
     send(answers, {**facts, "last": True} if last else facts, arrays)
     return last
-
-
-def _bound(seconds: float, memory: int) -> None:
-    """The parent's clock ends a job that takes too long; this one counts where the parent is gone."""
-    if resource is None:
-        return
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    _lower(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime + seconds * (os.cpu_count() or 1)) + 1)
-    if _memory():
-        _lower(resource.RLIMIT_AS, _memory() + memory)
 
 
 def _lower(what: int, limit: int) -> None:

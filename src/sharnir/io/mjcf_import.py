@@ -39,8 +39,8 @@ class MjcfImport:
     passive: bool
     carriers: Mapping[int, Carrier] = field(default_factory=dict)
     """Bodies of the file, by number."""
-    coordinates: Mapping[int, ModelCoordinate] = field(default_factory=dict)
-    """Hinges and slides of the file, by number; those that an equality holds have none."""
+    coordinates: dict[int, ModelCoordinate] = field(default_factory=dict)
+    """Which coordinate of the model each hinge or slide of the file became, by number; none where an equality holds it."""
 
     def located(self, kind: str, i: int) -> AbstractContextManager[None]:
         """A ModelError raised inside gets the file, line and name of the object that is being read."""

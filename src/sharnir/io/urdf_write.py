@@ -71,7 +71,10 @@ class _Writer:
         self.places = {**{body.name: (body.name, Pose()) for _, body, _ in self.tree}, **model.frames}
         """Body of every link, and the pose of the link in it."""
         self.links, self.joint_names = set(self.places), {joint.name for joint, _, _ in self.tree}
-        self.root = self._root()
+        # the frame on the ground that no fixed joint carries is the root of the file the model came from
+        carried = {child for _, child in model.fixed_joints.values()}
+        roots = [name for name, (body, at) in model.frames.items() if body == GROUND and at.is_identity and name not in carried]
+        self.root = roots[0] if roots else self._new("world", self.links)
         self.places[self.root] = (GROUND, Pose())
         self.fixed = {child: (name, parent) for name, (parent, child) in model.fixed_joints.items() if child in model.frames}
         self.visuals: dict[str, list[Visual]] = {}
@@ -89,14 +92,6 @@ class _Writer:
             if name != self.root:
                 lines += self._link(name, None) + self._frame_joint(name, body_name, at)
         return "\n".join([*lines, "</robot>", ""])
-
-    def _root(self) -> str:
-        """The frame on the ground that no fixed joint carries: the root of the file the model came from; or a new one."""
-        carried = {child for _, child in self.model.fixed_joints.values()}
-        for name, (body, at) in self.model.frames.items():
-            if body == GROUND and at.is_identity and name not in carried:
-                return name
-        return self._new("world", self.links)
 
     def _new(self, name: str, taken: set[str]) -> str:
         while name in taken:
@@ -157,7 +152,10 @@ class _Writer:
 
     def _visual(self, visual: Visual, link_at: Pose) -> list[str]:
         if visual.kind == "mesh":
-            shape = f'<mesh filename={attribute(self._uri(visual))} scale="{numbers(visual.scale)}"/>'
+            uri = visual.uri  # as the file gave it; a relative name is made relative to the new folder
+            if "://" not in uri and visual.path is not None:
+                uri = Path(os.path.relpath(visual.path, self.folder.resolve())).as_posix()
+            shape = f'<mesh filename={attribute(uri)} scale="{numbers(visual.scale)}"/>'
         elif visual.kind == "box":
             shape = f'<box size="{numbers(visual.sizes)}"/>'
         elif visual.kind in PRIMITIVES:
@@ -173,12 +171,6 @@ class _Writer:
         named = f" name={attribute(visual.name)}" if visual.name else ""
         roles = {"both": ("visual", "collision"), "hidden": ()}.get(visual.role, (visual.role,))
         return [x for role in roles for x in (f"<{role}{named}>", *(f"  {line}" for line in lines), f"</{role}>")]
-
-    def _uri(self, visual: Visual) -> str:
-        """The name of a mesh as the file gave it; a relative name is made relative to the new folder."""
-        if "://" in visual.uri or visual.path is None:
-            return visual.uri
-        return Path(os.path.relpath(visual.path, self.folder.resolve())).as_posix()
 
 
 def _origin(at: Pose) -> list[str]:

@@ -17,41 +17,28 @@ from ...model.joints import Joint
 from ...model.pose import Pose
 from ...model.settings import SimulationSettings
 from ...model.visual import Visual
-from .entries import (
-    CONSTRAINTS,
-    FORCES,
-    JOINTS,
-    SHAPES,
-    SURFACES,
-    BodyEntry,
-    CouplingEntry,
-    FrameEntry,
-    JointPlacement,
-    PoseEntry,
-    StateEntry,
-    TableEntry,
-)
-from .flexible_entries import FLEXIBLE, IntegralsEntry, ModalArchive
+from . import entries
 from .reading import file_fields
 
 BEGIN, END = "<!-- fields: begin -->\n", "<!-- fields: end -->\n"
 SECTIONS: dict[str, Sequence[type[Element]]] = {
-    "Bodies, shapes, frames": (BodyEntry, *SHAPES, FrameEntry),
-    "Flexible bodies and their sections": (*FLEXIBLE, IntegralsEntry, ModalArchive, *CROSS_SECTIONS),
-    "Joints": (JointPlacement, *JOINTS, CouplingEntry),
+    "Bodies, shapes, frames": (entries.BodyEntry, *entries.SHAPES, entries.FrameEntry),
+    "Flexible bodies and their sections": (*entries.FLEXIBLE, entries.IntegralsEntry, entries.ModalArchive, *CROSS_SECTIONS),
+    "Joints": (entries.JointPlacement, *entries.JOINTS, entries.CouplingEntry),
     "Options of joints": (Joint,),
-    "Forces and states": (*FORCES, Valve, Accumulator, Muscle, StateEntry),
-    "What contacts touch beside shapes": SURFACES,
-    "Constraints": CONSTRAINTS,
-    "Poses": (PoseEntry, PoseFormula),
-    "Tables": (TableEntry,),
+    "Forces and states": (*entries.FORCES, Valve, Accumulator, Muscle, entries.StateEntry),
+    "What contacts touch beside shapes": entries.SURFACES,
+    "Constraints": entries.CONSTRAINTS,
+    "Poses": (entries.PoseEntry, PoseFormula),
+    "Tables": (entries.TableEntry,),
     "Simulation, events, visuals": (SimulationSettings, Event, Impact, Visual),
 }
 NAMES = {
-    BodyEntry: "a body", FrameEntry: "a frame", JointPlacement: "every joint", CouplingEntry: "a coupling", Joint: "options",
-    PoseEntry: "a pose", PoseFormula: "a pose by formulas", SimulationSettings: "`simulation`", Event: "an event",
-    Impact: "an impact", Visual: "a visual", StateEntry: "a state", TableEntry: "a table", Accumulator: "an accumulator",
-    IntegralsEntry: "integrals", ModalArchive: "`modal` in an archive",
+    entries.BodyEntry: "a body", entries.FrameEntry: "a frame", entries.JointPlacement: "every joint", Joint: "options",
+    entries.CouplingEntry: "a coupling", entries.PoseEntry: "a pose", PoseFormula: "a pose by formulas",
+    SimulationSettings: "`simulation`", Event: "an event", Impact: "an impact", Visual: "a visual", Accumulator: "an accumulator",
+    entries.StateEntry: "a state", entries.TableEntry: "a table", entries.IntegralsEntry: "integrals",
+    entries.ModalArchive: "`modal` in an archive",
 }  # fmt: skip
 
 

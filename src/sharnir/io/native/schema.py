@@ -14,10 +14,8 @@ from ...model.flexible.tables import IntegralsValue, TableValue
 from ...model.formulas import PoseFormula
 from ...model.joints.compound import Parts
 from ...model.values import of_kind
-from . import entries, file_kinds
-from .entries import JOINTS, VERSION, JointPlacement, ModelEntry, PartPlacement
-from .file_kinds import Tagged
-from .flexible_entries import IntegralsEntry
+from . import entries
+from .entries import JOINTS, VERSION, IntegralsEntry, JointPlacement, ModelEntry, PartPlacement, Tagged
 from .reading import file_fields
 
 Schema = dict[str, Any]
@@ -56,7 +54,7 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     kinds.ScalarOrVector: lambda kind: either(NUMBER, array(NUMBER)),
     kinds.Limits: lambda kind: array(either(END, array(END, 2))),
     kinds.Matrix: lambda kind: either(*map(_of_shape, kind.shapes)),
-    kinds.Whole: lambda kind: {"type": "integer", **_present(minimum=kind.at_least, maximum=kind.at_most)},
+    kinds.Whole: lambda kind: _whole(minimum=kind.at_least, maximum=kind.at_most),
     kinds.Flag: lambda kind: {"type": "boolean"},
     kinds.Text: lambda kind: TEXT,
     kinds.FilePath: lambda kind: TEXT,
@@ -85,12 +83,12 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     kinds.Item: lambda kind: FORMULA,
     kinds.Items: lambda kind: array(FORMULA, kind.count),
     kinds.Where: lambda kind: by_name(FORMULA),
-    file_kinds.PlaceValue: lambda kind: either(NAME, POSE, array(NUMBER, 3)),
-    file_kinds.Grid: lambda kind: array(array(NUMBER)),
-    file_kinds.Block: lambda kind: _levels(kind.levels),
-    file_kinds.Record: lambda kind: ref(kind.of.__name__),
+    entries.PlaceValue: lambda kind: either(NAME, POSE, array(NUMBER, 3)),
+    entries.Grid: lambda kind: array(array(NUMBER)),
+    entries.Block: lambda kind: _levels(kind.levels),
+    entries.Record: lambda kind: ref(kind.of.__name__),
     Tagged: lambda kind: {"oneOf": [ref(_name(cls, kind.beside)) for cls in kind.classes]},
-    file_kinds.Version: lambda kind: {"const": VERSION},
+    entries.Version: lambda kind: {"const": VERSION},
 }
 
 
@@ -113,8 +111,8 @@ def _row(kind: kinds.Rows) -> Schema:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-def _present(**values: Any) -> Schema:
-    return {name: x for name, x in values.items() if x is not None}
+def _whole(**bounds: int | None) -> Schema:
+    return {"type": "integer", **{name: x for name, x in bounds.items() if x is not None}}
 
 
 # --- entries --------------------------------------------------------------------------------------------------------------------
@@ -159,7 +157,7 @@ def _define(cls: type[Element], definitions: dict[str, Schema]) -> None:
     definitions[cls.__name__] = _entry(cls)
     for one in file_fields(cls):
         kind: Any = one.kind.of if isinstance(one.kind, kinds.ByName) else one.kind
-        for below in getattr(kind, "classes", [kind.of] if isinstance(kind, (file_kinds.Record, kinds.Elements)) else []):
+        for below in getattr(kind, "classes", [kind.of] if isinstance(kind, (entries.Record, kinds.Elements)) else []):
             _define(below, definitions)
 
 
