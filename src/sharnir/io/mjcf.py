@@ -14,11 +14,10 @@ from ..model.model import Model
 from ..model.pose import Pose
 from ..types import FloatArray
 from .mjcf_forces import add_actuators, add_tendons
-from .mjcf_import import MjcfImport, ModelCoordinate, Names, add_bodies, compile_source, pose_of
+from .mjcf_import import MjcfImport, ModelCoordinate, Names, add_bodies, add_visuals, compile_source, pose_of, report_rest
 from .mjcf_joints import FREE, HINGE, SLIDE, WIDTH_Q, WIDTH_V, JointPart, JointReader, add_joints, joint_names
 from .mjcf_process import COMPILER
 from .mjcf_record import CompiledModel
-from .mjcf_rest import add_visuals, report_options, report_others
 from .mjcf_source import read_source
 from .paths import LoadOptions
 from .rigid_groups import Carrier
@@ -140,8 +139,7 @@ def load_mjcf(path: Path, options: LoadOptions, root: Element) -> Model:
         add_tendons(on)
         add_actuators(on, options.actuators)
         add_visuals(on)
-        report_options(compiled, source, report)
-        report_others(compiled, report)
+        report_rest(on)
         model.keyframes = builder.keyframes()
     return model
 

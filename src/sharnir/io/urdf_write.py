@@ -17,7 +17,7 @@ from ..model.joints import Free, Planar, Prismatic, Revolute, Weld
 from ..model.model import Model, PlacedJoint
 from ..model.pose import Pose, Rotation, roll_pitch_yaw, unit_axis
 from ..model.visual import Visual
-from .urdf_links import PRIMITIVES
+from .urdf import PRIMITIVES
 from .xml import attribute, numbers
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)

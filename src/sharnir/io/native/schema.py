@@ -1,19 +1,30 @@
-"""The JSON schema of the format, for editors: `sharnir schema`."""
+"""Documents that follow from the descriptions of elements: the JSON schema of the format, for editors (`sharnir schema`), and the
+tables of all fields for docs/native_format.md."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from inspect import cleandoc
+from pathlib import Path
 from typing import Any
 
 from ...model import values as kinds
 from ...model.element import Described, Element
+from ...model.events import Event
 from ...model.flexible.beam import FAMILIES, MOST_MODES, ModeCounts
+from ...model.flexible.sections import SECTIONS as CROSS_SECTIONS
 from ...model.flexible.tables import IntegralsValue, TableValue
+from ...model.forces import Accumulator, Muscle, Valve
 from ...model.formulas import PoseFormula
+from ...model.impacts import Impact
+from ...model.joints import Joint
 from ...model.joints.compound import Parts
+from ...model.pose import Pose
+from ...model.settings import SimulationSettings
 from ...model.values import of_kind
+from ...model.visual import Visual
 from . import entries
 from .entries import JOINTS, VERSION, IntegralsEntry, JointPlacement, ModelEntry, PartPlacement, Tagged
 from .reading import file_fields
@@ -39,7 +50,7 @@ def ref(name: str) -> Schema:
 
 TEXT, NAME = {"type": "string"}, {"type": "string", "minLength": 1}
 NUMBER, FORMULA, POSE = ref("number"), ref("formula"), ref("PoseEntry")
-END = either(NUMBER, {"type": "null"})
+LIMIT = either(NUMBER, {"type": "null"})
 COUNT = {"type": "integer", "minimum": 0, "maximum": MOST_MODES}
 CLOSED = {"additionalProperties": False}
 ONE_MOTION = (FORMULA, ref("LongFormula"), ref("PoseFormula"))
@@ -52,7 +63,7 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     kinds.Vector: lambda kind: array(NUMBER, kind.count),
     kinds.ColourValue: lambda kind: either(array(NUMBER), NAME),
     kinds.ScalarOrVector: lambda kind: either(NUMBER, array(NUMBER)),
-    kinds.Limits: lambda kind: array(either(END, array(END, 2))),
+    kinds.Limits: lambda kind: array(either(LIMIT, array(LIMIT, 2))),
     kinds.Matrix: lambda kind: either(*map(_of_shape, kind.shapes)),
     kinds.Whole: lambda kind: _whole(minimum=kind.at_least, maximum=kind.at_most),
     kinds.Flag: lambda kind: {"type": "boolean"},
@@ -121,11 +132,15 @@ def _entry(cls: type[Element], beside: type[Element] | None = None) -> Schema:
     tag = {"type": {"const": cls.tag}} if cls.tag else {}
     return {
         "type": "object",
-        "description": " ".join(cleandoc(cls.__doc__ or "").split("\n\n")[0].split()),
+        "description": _summary(cls),
         "properties": {**tag, **{one.key: ref(f"option {one.key}") if one.is_option else _field(one) for one in fields}},
         "required": [*tag, *(one.key for one in fields if one.required)],
         "additionalProperties": False,
     }
+
+
+def _summary(cls: type[Element]) -> str:
+    return " ".join(cleandoc(cls.__doc__ or "").split("\n\n")[0].split())
 
 
 def _field(one: Described) -> Schema:
@@ -172,3 +187,66 @@ def schema_text() -> str:
 
 def _compact(x: Any) -> str:
     return json.dumps(x, ensure_ascii=False)
+
+
+# --- the tables of the documents ------------------------------------------------------------------------------------------------
+BEGIN, END = "<!-- fields: begin -->\n", "<!-- fields: end -->\n"
+SECTIONS: dict[str, Sequence[type[Element]]] = {
+    "Bodies, shapes, frames": (entries.BodyEntry, *entries.SHAPES, entries.FrameEntry),
+    "Flexible bodies and their sections": (*entries.FLEXIBLE, entries.IntegralsEntry, entries.ModalArchive, *CROSS_SECTIONS),
+    "Joints": (entries.JointPlacement, *entries.JOINTS, entries.CouplingEntry),
+    "Options of joints": (Joint,),
+    "Forces and states": (*entries.FORCES, Valve, Accumulator, Muscle, entries.StateEntry),
+    "What contacts touch beside shapes": entries.SURFACES,
+    "Constraints": entries.CONSTRAINTS,
+    "Poses": (entries.PoseEntry, PoseFormula),
+    "Tables": (entries.TableEntry,),
+    "Simulation, events, visuals": (SimulationSettings, Event, Impact, Visual),
+}
+NAMES = {
+    entries.BodyEntry: "a body", entries.FrameEntry: "a frame", entries.JointPlacement: "every joint", Joint: "options",
+    entries.CouplingEntry: "a coupling", entries.PoseEntry: "a pose", PoseFormula: "a pose by formulas",
+    SimulationSettings: "`simulation`", Event: "an event", Impact: "an impact", Visual: "a visual", Accumulator: "an accumulator",
+    entries.StateEntry: "a state", entries.TableEntry: "a table", entries.IntegralsEntry: "integrals",
+    entries.ModalArchive: "`modal` in an archive",
+}  # fmt: skip
+
+
+def tables() -> str:
+    """A table for every section: type, field, default, unit, meaning."""
+    lines: list[str] = []
+    for title, classes in SECTIONS.items():
+        lines += ["", f"### {title}", "| type | field | default | unit | meaning |", "|---|---|---|---|---|"]
+        for cls in classes:
+            lines.append(f"| **{NAMES.get(cls, f'`{cls.tag}`')}** | | | | {_cell(_summary(cls))} |")
+            for one in file_fields(cls):
+                if cls is Joint or not one.is_option:
+                    lines.append(f"| | `{one.key}` | {_default(one)} | {one.unit} | {_cell(one.meaning)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _default(one: Described) -> str:
+    value = one.default
+    if one.required:
+        return "required"
+    if value is None or isinstance(value, Pose) or value in ((), ""):
+        return ""
+    if isinstance(value, Element):
+        return f"`type: {value.tag}`"
+    plain = list(value) if isinstance(value, tuple) else value
+    return f"`{str(plain).lower() if isinstance(plain, bool) else plain}`"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|v|", "‖v‖").replace("|", "\\|").rstrip(".")
+
+
+def updated(text: str) -> str:
+    """A document with the tables between its marks made anew."""
+    head, rest = text.split(BEGIN)
+    return head + BEGIN + tables() + END + rest.split(END)[1]
+
+
+if __name__ == "__main__":  # python -m sharnir.io.native.schema docs/native_format.md
+    page = Path(sys.argv[1])
+    page.write_text(updated(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -11,6 +11,7 @@ from ...model.body import Body, inertia_fault
 from ...model.constraints import Constraint
 from ...model.constraints.constraint_element import ConstraintElement
 from ...model.element import described
+from ...model.flexible import Flexible
 from ...model.forces import Force
 from ...model.forces.force_element import ForceElement, UserForce
 from ...model.forces.force_states import AddedState
@@ -19,19 +20,8 @@ from ...model.model import Model, PlacedJoint
 from ...model.states import check_model
 from ...trace import at_values
 from . import entries
-from .document import emit
-from .writing import (
-    collecting,
-    place,
-    plain,
-    pose_formula,
-    refusal,
-    same,
-    write_element,
-    write_flexible,
-    write_joint,
-    write_table,
-)
+from .document import MAX_NODES, emit
+from .writing import collecting, place, plain, pose_formula, refusal, same, write_element, write_joint, write_table
 
 
 def dumps(model: Model) -> str:
@@ -79,7 +69,7 @@ def _sections(model: Model) -> dict[str, Any]:
 def _body(body: Body) -> dict[str, Any]:
     label = f"body {body.name!r}"
     if body.flexible is not None:
-        return {"flexible": write_flexible(body.flexible, label)}
+        return {"flexible": _flexible(body.flexible, label)}
     if body.shape is not None:
         if type(body.shape) not in entries.SHAPES:
             raise refusal(label, "shape", body.shape, "give mass, com, inertia")
@@ -89,6 +79,22 @@ def _body(body: Body) -> dict[str, Any]:
     centre = None if same(com, [0.0] * 3) else com
     possible = inertia_fault(replace(body, inertia=at_values(body.inertia))) is None  # at the present values of parameters
     return write_element(entries.BodyEntry(body.mass, centre, sparse, check_inertia=possible), label)
+
+
+def _flexible(flexible: Flexible, label: str) -> dict[str, Any]:
+    if type(flexible) not in entries.FLEXIBLE:
+        raise refusal(label, "flexible", flexible, "build it as a sharnir.ModalBody")
+    data = write_element(flexible, label)
+    if (count := _count(data)) > MAX_NODES // 2:
+        raise FormatError(
+            f"{label}: {count} numbers are too many for a text; keep it in an archive: body.flexible.save('arm.npz'), and "
+            "flexible: {type: modal, file: arm.npz} in the file"
+        )
+    return data
+
+
+def _count(data: Any) -> int:
+    return sum(map(_count, data.values() if isinstance(data, dict) else data)) if isinstance(data, (dict, list)) else 1
 
 
 def _joint(joint: PlacedJoint, frames: Mapping[tuple[str, int], str]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from ...errors import NOT_A_NUMBER, FormatError, brief
 from ...model import values as kinds
 from ...model.element import Element
-from ...model.flexible import Flexible, Integrals
+from ...model.flexible import Integrals
 from ...model.flexible.beam import ModeCounts
 from ...model.flexible.tables import IntegralsValue, modal_integrals
 from ...model.formulas import PoseFormula, VectorFormula
@@ -24,8 +24,7 @@ from ...trace import has_parameters, is_parametric
 from ...trace.formula import Formula, Formulas, part_text
 from ...trace.parameters import file_text
 from ...trace.table import Table
-from .document import MAX_NODES
-from .entries import FLEXIBLE, JOINTS, IntegralsEntry
+from .entries import JOINTS, IntegralsEntry
 from .reading import file_fields
 
 NO_TEXT = "a Python function cannot be written; give it as text: "
@@ -105,22 +104,6 @@ def write_joint(joint: Any, label: str, beside: Mapping[str, Any]) -> dict[str, 
         remedy = "build it as a sharnir.Compound, or as a sharnir.CustomJoint by a sharnir.PoseFormula"
         raise refusal(label, "joint", joint, remedy)
     return write_element(joint, label, beside, full=True)
-
-
-def write_flexible(flexible: Flexible, label: str) -> dict[str, Any]:
-    if type(flexible) not in FLEXIBLE:
-        raise refusal(label, "flexible", flexible, "build it as a sharnir.ModalBody")
-    data = write_element(flexible, label)
-    if (count := _count(data)) > MAX_NODES // 2:
-        raise FormatError(
-            f"{label}: {count} numbers are too many for a text; keep it in an archive: body.flexible.save('arm.npz'), and "
-            "flexible: {type: modal, file: arm.npz} in the file"
-        )
-    return data
-
-
-def _count(data: Any) -> int:
-    return sum(map(_count, data.values() if isinstance(data, dict) else data)) if isinstance(data, (dict, list)) else 1
 
 
 def _integrals(kind: IntegralsValue, value: Integrals, label: str, element: Any) -> dict[str, Any]:
