@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 from .. import __version__
 from ..errors import SharnirError, suggestion
 from .streams import readable
-from .usage import INTERRUPTED, UsageError, at_least, by_joint, not_zero, number, parameter, port, positive, state
+from .usage import INTERRUPTED, UsageError, at_least, by_joint, named_number, not_zero, number, port, positive
 
 
 class Parser(ArgumentParser):
@@ -45,7 +45,8 @@ class Parser(ArgumentParser):
         self.list_option(name, what, by_joint, "JOINT=VALUE")
 
     def parameters(self) -> None:
-        self.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", parameter, "NAME=VALUE")
+        kind = named_number("a parameter or a path such as link3.mass")
+        self.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", kind, "NAME=VALUE")
 
     def file(self, *names: str, what: str, **options: Any) -> None:
         self.add_argument(*names, type=Path, metavar="FILE", help=what, **options)
@@ -96,6 +97,7 @@ def add_run(p: Parser) -> None:
     )
     p.flag("--nearest", what="take --q0 and --v0 as guesses: start from the nearest state that closes the loops")
     p.by_joint("--tau", "constant joint forces: joint=value")
+    state = named_number("a state of the model or of a force")
     p.list_option("--state", "initial value of a state: integral=0.3, friction.bristle=1e-5", state, "NAME=VALUE")
     p.parameters()
     p.option("--t0", type=number, metavar="SECONDS", help="initial time")

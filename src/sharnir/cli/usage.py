@@ -74,12 +74,8 @@ def by_joint(word: str) -> tuple[str, list[float]]:
     return _named(word, "joint=number or joint=number,number,…", numbers)
 
 
-def parameter(word: str) -> tuple[str, float]:
-    return _named(word, "name=number, a parameter or a path such as link3.mass", float)
-
-
-def state(word: str) -> tuple[str, float]:
-    return _named(word, "name=number, a state of the model or of a force", float)
+def named_number(what: str) -> Callable[[str], tuple[str, float]]:
+    return lambda word: _named(word, f"name=number, {what}", float)
 
 
 # --- usage

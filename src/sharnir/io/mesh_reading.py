@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from xml.etree import ElementTree
 
 import numpy as np
@@ -143,10 +143,7 @@ def _referred_files(path: Path) -> Any:
     roots = [folder, package_root(folder)]
 
     class Confined(Resolver):
-        left_out: list[str]
-
-        def __init__(self) -> None:
-            self.left_out = []
+        left_out: ClassVar[list[str]] = []  # of this call: so is the class
 
         def get(self, name: str) -> bytes:
             try:

@@ -34,11 +34,6 @@ class Couplings:
     held: dict[int, float] = field(default_factory=dict)
     """Joint -> the value that an equality holds it at."""
 
-    @property
-    def separate(self) -> set[int]:
-        """Joints that must be joints of their own in the model, since parts of a compound cannot be coupled."""
-        return {*self.follows, *(leader for leader, _, _ in self.follows.values())}
-
     def leads(self, j: int, of: int) -> bool:
         """Whether joint `of` follows j, directly or through others."""
         while of in self.follows:
@@ -199,7 +194,8 @@ class _Builder:
             at = above.at @ pose_of(compiled.body_pos[i], compiled.body_quat[i])
             if compiled.jnt_type[ids[0]] == FREE:
                 at = Pose()  # its coordinates say where it is in the world
-        separate = not self.couplings.separate.isdisjoint(ids)
+        coupled = {*self.couplings.follows, *(leader for leader, _, _ in self.couplings.follows.values())}
+        separate = not coupled.isdisjoint(ids)  # parts of a compound cannot be coupled
         made = add_joints(self.model, names, parts, above.body, child, at, child_at, separate)
         self.placed |= {name: [ids[k] for k in own if len(ids)] for name, own in made.items()}
 

@@ -101,12 +101,7 @@ def compile_source(source: Source, report: ImportReport, floating: bool) -> Comp
     if "unfitted" in compiled.facts:
         said = str(source.error(compiled.facts["unfitted"]))
         report.ignored("mesh that a shape is fitted to", str(source.path), f"its size is not known; {said}")
-    _check_numbers(compiled, source)
-    return compiled
-
-
-def _check_numbers(compiled: CompiledModel, source: Source) -> None:
-    """Numbers may be finite in the file and overflow in what follows from them."""
+    # numbers may be finite in the file and overflow in what follows from them
     for kind, fields in NUMBERS.items():
         for name in fields:
             rows = np.asarray(getattr(compiled, name), dtype=float)
@@ -115,6 +110,7 @@ def _check_numbers(compiled: CompiledModel, source: Source) -> None:
                 k = int(np.argwhere(~fine)[0, 0])
                 what = f"its {name.split('_')[1]} is not finite, or too large for SI"
                 raise source.error(what, compiled.line_of(kind, k), compiled.label(kind, k))
+    return compiled
 
 
 # --- bodies; those without joints are merged into their carriers

@@ -17,6 +17,7 @@ from .mjcf_record import CompiledModel
 
 FREE, BALL, SLIDE, HINGE = range(4)
 """mjtJoint."""
+TYPES: tuple[tuple[str, type[Joint]], ...] = (("free", Free), ("ball", Ball), ("slide", Prismatic), ("hinge", Revolute))
 WIDTH_Q, WIDTH_V = (7, 4, 1, 1), (6, 3, 1, 1)
 
 
@@ -56,12 +57,11 @@ class JointReader:
         return parts, (behind @ Pose((-anchor).tolist())).inverse()
 
     def joint(self, j: int, name: str) -> Joint:
-        kind, axis = int(self.compiled.jnt_type[j]), self.compiled.jnt_axis[j].tolist()
+        kind = int(self.compiled.jnt_type[j])
         options = self.options(j, kind, f"joint {name!r}")
-        self.report.honoured(f"{('free', 'ball', 'slide', 'hinge')[kind]} joint", f"joint {name!r}")
-        if kind in (HINGE, SLIDE):
-            return (Revolute if kind == HINGE else Prismatic)(axis, **options)
-        return Ball(**options) if kind == BALL else Free(**options)
+        word, made = TYPES[kind]
+        self.report.honoured(f"{word} joint", f"joint {name!r}")
+        return made(**options, **({"axis": self.compiled.jnt_axis[j].tolist()} if kind in (HINGE, SLIDE) else {}))
 
     def options(self, j: int, kind: int, where: str) -> dict[str, Any]:
         c, report = self.compiled, self.report

@@ -89,17 +89,18 @@ class Source:
 
 def read_source(path: Path, root: Element, package_paths: FilePath | Iterable[FilePath], report: ImportReport) -> Source:
     """Read a file with its includes; every path in it must stay inside its package or a declared folder."""
-    return _Reader(Folders(path, package_paths), report).read(path, root)
+    return _Reader(path, root, package_paths, report, Source(path)).source
 
 
 class _Reader:
-    def __init__(self, folders: Folders, report: ImportReport, outer: Source | None = None) -> None:
-        self.folders, self.report, self.outer = folders, report, outer
+    """Reads a file into `source`; `outer` is what has been read of the model that it is attached to."""
 
-    def read(self, path: Path, root: Element) -> Source:
+    def __init__(
+        self, path: Path, root: Element, package_paths: FilePath | Iterable[FilePath], report: ImportReport, outer: Source
+    ) -> None:
         if root.tag != "mujoco":
             raise root.error(_not_a_model(root, path))
-        outer = self.outer or Source(path)
+        self.folders, self.report = Folders(path, package_paths), report
         self.source = Source(path, origins=outer.origins, assets=outer.assets, submodels=outer.submodels)
         self.seen = {path.resolve()}
         self.count = 0
@@ -109,7 +110,6 @@ class _Reader:
         self._write(root, 0, 1)
         self.source.before = len(self.source.origins)
         self.source.origins += self.own
-        return self.source
 
     def _include(self, parent: Element, beside: Path, depth: int = 0) -> None:
         """Put the contents of included files in place of `<include file>`."""
@@ -201,8 +201,8 @@ class _Reader:
             raise element.error("more than 50 models inside each other")
         given = f"submodel{len(self.source.submodels)}.xml"
         self.source.submodels[given] = ""
-        inner = _Reader(Folders(path, self.folders.roots), self.report, self.source).read(path, read_xml(path))
-        self.source.submodels[given] = inner.text
+        inner = _Reader(path, read_xml(path), self.folders.roots, self.report, self.source)
+        self.source.submodels[given] = inner.source.text
         element.attributes.setdefault("name", Path(name).stem)
         element.attributes["file"] = given
         element.attributes.pop("content_type", None)

@@ -113,9 +113,9 @@ def load_urdf(path: Path, options: LoadOptions, root: Element) -> Model:
                 with located(joint.element.error):
                     made, turned = read_joint(joint, report, options.passive)
                     model.add_joint(joint.name, made, on.body, child, on.at @ read_origin(joint.element) @ turned, turned)
-        for coupling in read_couplings(tree.joints, report):
-            with located(tree.joints[coupling.follower].element.error):
-                model.couple(*coupling)
+        for follower, coupling in read_couplings(tree.joints, report).items():
+            with located(tree.joints[follower].element.error):
+                model.couple(follower, *coupling)
         materials, meshes = read_materials(root, report), MeshFolders(path, options.package_paths)
         for name, element in links.items():
             model.visuals += read_visuals(element, groups.carriers[name], materials, meshes, report)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import FormatError, known, no_such
 from ..model.import_report import ImportReport
@@ -106,15 +106,6 @@ def _circle(above: dict[str, UrdfJoint], reached: set[str]) -> FormatError:
 
 
 # --- inside a joint
-class Coupling(NamedTuple):
-    """follower = ratio · leader + offset."""
-
-    follower: str
-    leader: str
-    ratio: float
-    offset: float
-
-
 def read_joint(joint: UrdfJoint, report: ImportReport, passive: bool) -> tuple[Joint, Pose]:
     """The joint, and its frame relative to the origin that the file gives it."""
     options = {**_limits(joint, report), **_passive_forces(joint, report, passive)}
@@ -183,21 +174,21 @@ def _passive_forces(joint: UrdfJoint, report: ImportReport, passive: bool) -> di
     return options
 
 
-def read_couplings(joints: dict[str, UrdfJoint], report: ImportReport) -> list[Coupling]:
-    """`<mimic>` of all joints as the file has them: a follower may lead others."""
-    found: dict[str, Coupling] = {}
+def read_couplings(joints: dict[str, UrdfJoint], report: ImportReport) -> dict[str, tuple[str, float, float]]:
+    """`<mimic>` of all joints as the file has them, a follower may lead others: {follower: (leader, ratio, offset)}."""
+    found: dict[str, tuple[str, float, float]] = {}
     for joint in joints.values():
         mimic = joint.element.first("mimic")
         if mimic is None:
             continue
-        coupling = Coupling(joint.name, mimic.string("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0))
-        fault = _coupling_fault(joint, joints.get(coupling.leader))
+        leader, ratio, offset = mimic.string("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
+        fault = _coupling_fault(joint, joints.get(leader))
         if fault:
             report.ignored("mimic", mimic.where, fault)
-        elif coupling.ratio == 0.0:
+        elif ratio == 0.0:
             raise mimic.error("multiplier: zero locks the joint; make it a fixed joint")
         else:
-            found[joint.name] = coupling
+            found[joint.name] = leader, ratio, offset
             report.honoured("mimic", mimic.where)
     for name in found:
         leader, seen = name, set[str]()
@@ -205,8 +196,8 @@ def read_couplings(joints: dict[str, UrdfJoint], report: ImportReport) -> list[C
             if leader in seen:
                 raise joints[leader].element.error(f"the joints {known(sorted(seen))} mimic each other in a circle")
             seen.add(leader)
-            leader = found[leader].leader
-    return list(found.values())
+            leader = found[leader][0]
+    return found
 
 
 def _coupling_fault(follower: UrdfJoint, leader: UrdfJoint | None) -> str:

@@ -25,6 +25,7 @@ from ...model.visual import Visual
 from ...trace.formula import Formula
 from ...trace.spline import KINDS
 from ...trace.table import OUTSIDE, Table
+from .faults import at
 
 VERSION = 1
 SHAPES = (shapes.Box, shapes.Cylinder, shapes.Sphere, shapes.Rod, shapes.Capsule, shapes.Torus)
@@ -113,23 +114,20 @@ class PoseEntry(Element):
     angle: float | None = optional(kinds.Scalar(), "goes with `axis`", "rad")
     matrix: Any = optional(kinds.Matrix(((3, 3), (9,))), "direction cosines, 3×3 or nine numbers row by row")
 
-    def rotation_by(self) -> tuple[str, ...]:
-        """The field that gives the rotation, if any."""
+    def rotation(self) -> Rotation | None:
         given = [name for name in ("quaternion", "rpy", "axis", "matrix") if getattr(self, name) is not None]
         if len(given) > 1:
             raise ModelError(f"give the rotation once, not by {known(given)}")
         if (self.axis is None) != (self.angle is None):
             raise ModelError("axis and angle go together")
-        return tuple(given)
-
-    def rotation(self) -> Rotation | None:
-        if self.quaternion is not None:
-            return Rotation.quaternion(*self.quaternion)
-        if self.rpy is not None:
-            return Rotation.rpy(*self.rpy)
-        if self.axis is not None and self.angle is not None:
-            return Rotation.about(self.axis, self.angle)
-        return None if self.matrix is None else Rotation(self.matrix)
+        with at(*given):
+            if self.quaternion is not None:
+                return Rotation.quaternion(*self.quaternion)
+            if self.rpy is not None:
+                return Rotation.rpy(*self.rpy)
+            if self.axis is not None and self.angle is not None:
+                return Rotation.about(self.axis, self.angle)
+            return None if self.matrix is None else Rotation(self.matrix)
 
 
 WHERE = "named parts, each a formula of the variables and of the parts before it"

@@ -184,9 +184,7 @@ def read_pose(value: Any, what: str) -> Pose:
     if not isinstance(value, dict):
         raise expected(what, value)
     entry = read_element(entries.PoseEntry, value)
-    with at(*entry.rotation_by()):
-        rotation = entry.rotation()
-    return Pose(entry.position, rotation)
+    return Pose(entry.position, entry.rotation())
 
 
 # --- formulas -------------------------------------------------------------------------------------------------------------------
