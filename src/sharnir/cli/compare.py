@@ -12,8 +12,7 @@ from ..programs.methods import METHODS
 from ..reporting.atomic_write import check_writable
 from ..reporting.pictures import check_picture
 from .inspect import PIPE_WIDTH
-from .parameters import load_model, set_values
-from .usage import INTERRUPTED, check_name, check_usage, end, given
+from .usage import INTERRUPTED, check_name, check_usage, end, given, load_model, set_values
 
 
 def command(options: Namespace) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 from ..analysis.equilibrium import BEST, equilibrium
 from ..analysis.equilibrium_result import Equilibrium
 from ..errors import EquilibriumError
-from .parameters import load_model, set_values, values_by_joint
-from .usage import UsageError, given
+from .usage import UsageError, given, load_model, set_values, values_by_joint
 
 
 def command(options: Namespace) -> None:

@@ -14,8 +14,7 @@ from ..analysis.linearize import linearize
 from ..errors import LinearizationWarning
 from ..reporting.pictures import check_picture
 from ..types import State
-from .parameters import load_model, set_values, values_by_joint
-from .usage import check_usage
+from .usage import check_usage, load_model, set_values, values_by_joint
 
 
 def command(options: Namespace) -> None:

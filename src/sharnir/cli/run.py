@@ -27,8 +27,7 @@ from ..simulation.run.checks import MAX_TIMES
 from ..simulation.run.simulate import simulate
 from ..solvers.formulation import BACKENDS
 from ..viewer.page.write import check_page_file
-from .parameters import initial_states, load_model, set_values, values_by_joint
-from .usage import INTERRUPTED, UsageError, check_name, check_usage, end
+from .usage import INTERRUPTED, UsageError, check_name, check_usage, end, initial_states, load_model, set_values, values_by_joint
 
 SETTINGS = {one.name: one.kind for one in described(SimulationSettings)}
 NAMES = {name: kind.words for name, kind in SETTINGS.items() if isinstance(kind, Choice)} | {

@@ -1,4 +1,5 @@
-"""Values on the command line, what is wrong with them, and the exit code of a command that Ctrl-C ended."""
+"""Values on the command line, what is wrong with them, and the exit code of a command that Ctrl-C ended; the model of a command,
+and what options give its parameters, states and coordinates. Nothing heavy is imported until a model is loaded."""
 
 from __future__ import annotations
 
@@ -7,11 +8,16 @@ from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from math import isfinite
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from ..errors import NOT_A_NUMBER, SharnirError, unknown
 
+if TYPE_CHECKING:
+    from ..model.model import Model
+
 Value = TypeVar("Value")
+COORDINATES = ("q0", "at", "hold", "guess")
+"""Options by joint that are coordinates; the others are speeds or forces."""
 
 
 # --- values on the command line: each function turns a word into a value, or says what was expected
@@ -113,3 +119,33 @@ def check_name(option: str, name: str, names: Iterable[str]) -> None:
     names = list(names)
     if name not in names:
         raise UsageError(option, unknown(repr(name), name, names, "choices"))
+
+
+# --- the model
+def load_model(options: Namespace) -> Model:
+    from ..io.load import load
+
+    return load(options.file, floating=options.floating, strict=options.strict, package_paths=options.package_path)
+
+
+def values_by_joint(model: Model, options: Namespace, *names: str) -> dict[str, dict[str, list[float]]]:
+    """{joint: numbers} of each of these options."""
+    out = {name: dict(getattr(options, name)) for name in names}
+    for name, numbers in out.items():
+        check_usage(f"--{name}", model.coordinates if name in COORDINATES else model.speeds, numbers or None)
+    return out
+
+
+def set_values(model: Model, given: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """{parameter: value}; a path such as link3.mass that is no parameter yet becomes one."""
+    out = dict(given)
+    for name in out:
+        if name not in model.parameters:
+            check_usage("--set", model.make_parameter, name)
+    check_usage("--set", model.with_parameters, out or None)
+    return out
+
+
+def initial_states(model: Model, given: Iterable[tuple[str, float]]) -> dict[str, float]:
+    check_usage("--state", model.with_states, out := dict(given))
+    return out

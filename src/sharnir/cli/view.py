@@ -8,8 +8,7 @@ from ..model.model import Model
 from ..viewer.build import check_layers
 from ..viewer.live.subjects import subjects_of
 from ..viewer.live.view import view
-from .parameters import set_values, values_by_joint
-from .usage import UsageError, check_usage, given
+from .usage import UsageError, check_usage, given, set_values, values_by_joint
 
 
 def command(options: Namespace) -> None:

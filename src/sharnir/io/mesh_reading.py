@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -143,7 +143,10 @@ def _referred_files(path: Path) -> Any:
     roots = [folder, package_root(folder)]
 
     class Confined(Resolver):
-        left_out: ClassVar[list[str]] = []  # of this call: so is the class
+        left_out: list[str]
+
+        def __init__(self) -> None:
+            self.left_out = []
 
         def get(self, name: str) -> bytes:
             try:

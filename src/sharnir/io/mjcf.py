@@ -16,8 +16,7 @@ from ..types import FloatArray
 from .mjcf_forces import add_actuators, add_tendons
 from .mjcf_import import MjcfImport, ModelCoordinate, Names, add_bodies, add_visuals, compile_source, pose_of, report_rest
 from .mjcf_joints import FREE, HINGE, SLIDE, WIDTH_Q, WIDTH_V, JointPart, JointReader, add_joints, joint_names
-from .mjcf_process import COMPILER
-from .mjcf_record import CompiledModel
+from .mjcf_process import COMPILER, CompiledModel
 from .mjcf_source import read_source
 from .paths import LoadOptions
 from .rigid_groups import Carrier

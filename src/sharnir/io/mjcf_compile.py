@@ -20,7 +20,7 @@ import numpy as np
 
 from ..errors import FormatError, ModelError
 from ..types import FloatArray
-from .mjcf_record import MISSING, receive, send
+from .mjcf_process import MISSING, receive, send
 
 try:
     import resource

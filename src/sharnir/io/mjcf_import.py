@@ -19,8 +19,7 @@ from ..model.pose import Pose
 from ..model.visual import Visual
 from ..reporting.formats import plural
 from ..types import FloatArray
-from .mjcf_process import COMPILER
-from .mjcf_record import CompiledModel
+from .mjcf_process import COMPILER, CompiledModel
 from .mjcf_source import Source
 from .rigid_groups import Carrier, Mass, RigidGroups
 from .xml import LARGEST, located

@@ -13,7 +13,7 @@ from ..model.model import Model
 from ..model.pose import Pose, Rotation
 from ..trace.formula import formula
 from .mjcf_import import MjcfImport, Names
-from .mjcf_record import CompiledModel
+from .mjcf_process import CompiledModel
 
 FREE, BALL, SLIDE, HINGE = range(4)
 """mjtJoint."""

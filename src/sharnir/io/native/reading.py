@@ -32,8 +32,7 @@ class ReadEntry(NamedTuple):
     found: dict[str, Any]
 
 
-@cache
-def file_fields(cls: Any, beside: Any = None) -> tuple[Described, ...]:
+def _file_fields(cls: Any, beside: Any = None) -> tuple[Described, ...]:
     """The fields of an entry in the order of files: its own, those of the entry beside it, options."""
     own: list[Described] = []
     for one in sorted(described(cls), key=lambda one: one.last):
@@ -42,6 +41,9 @@ def file_fields(cls: Any, beside: Any = None) -> tuple[Described, ...]:
             own.append(Described(kinds.Where(), "", "named parts of the formulas", "where", False, "", None, False))
     options = [one for one in own if one.is_option]
     return (*(one for one in own if not one.is_option), *(described(beside) if beside else ()), *options)
+
+
+file_fields: Callable[..., tuple[Described, ...]] = cache(_file_fields)
 
 
 def read_fields(fields: Sequence[Described], data: Any, first: Sequence[str] = ()) -> dict[str, Any]:
