@@ -201,20 +201,16 @@ def _shape_of(visual: Visual, model: Model, points: int, notes: list[str]) -> An
             notes.append(f"the ellipsoid on {visual.body!r} touches with {points} points of its surface")
             return Points([tuple(x) for x in (_on_a_ball(points) * np.array(sizes)).tolist()], visual.at)
         case "mesh" | "sdf":
-            return _of_mesh(visual, model, points, notes)
+            try:
+                path = allowed_path(visual, model.mesh_folders)
+                found = outermost(path, points)
+            except MeshFault as fault:
+                notes.append(f"left out: the mesh {visual.uri!r} on {visual.body!r}: {fault}")
+                return None
+            notes.append(f"the mesh {path.name} touches with {plural(len(found), 'point')} of its convex hull")
+            return Points([tuple(x) for x in (found * np.array(visual.scale)).tolist()], visual.at)
     notes.append(f"left out: a {visual.kind} of sizes {sizes} on {visual.body!r}")
     return None
-
-
-def _of_mesh(visual: Visual, model: Model, points: int, notes: list[str]) -> Points | None:
-    try:
-        path = allowed_path(visual, model.mesh_folders)
-        found = outermost(path, points)
-    except MeshFault as fault:
-        notes.append(f"left out: the mesh {visual.uri!r} on {visual.body!r}: {fault}")
-        return None
-    notes.append(f"the mesh {path.name} touches with {plural(len(found), 'point')} of its convex hull")
-    return Points([tuple(x) for x in (found * np.array(visual.scale)).tolist()], visual.at)
 
 
 def _on_a_ball(n: int) -> np.ndarray:

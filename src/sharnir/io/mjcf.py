@@ -9,13 +9,13 @@ import numpy as np
 
 from ..errors import FormatError, known
 from ..model.import_report import ImportReport
-from ..model.joints import Ball, Free, Weld
+from ..model.joints import Ball, Compound, Free, Weld
 from ..model.model import Model
 from ..model.pose import Pose
 from ..types import FloatArray
 from .mjcf_forces import add_actuators, add_tendons
 from .mjcf_import import MjcfImport, ModelCoordinate, Names, add_bodies, add_visuals, compile_source, pose_of, report_rest
-from .mjcf_joints import FREE, HINGE, SLIDE, WIDTH_Q, WIDTH_V, JointPart, JointReader, add_joints, joint_names
+from .mjcf_joints import FREE, HINGE, SLIDE, WIDTH_Q, WIDTH_V, JointPart, JointReader, joint_names
 from .mjcf_process import COMPILER, CompiledModel
 from .mjcf_source import read_source
 from .paths import LoadOptions
@@ -181,6 +181,8 @@ class _Builder:
                     q, v = q + WIDTH_Q[kind], v + WIDTH_V[kind]
 
     def _joints(self, i: int, reader: JointReader, names: Names) -> None:
+        """Join a body to its carrier by its joints: by a compound one, or where some are coupled, which parts of a compound
+        cannot be, by separate ones with massless bodies between."""
         compiled, child = self.compiled, self.on.carriers[i].body
         above = self.on.carriers[int(compiled.body_parentid[i])]
         ids = range(compiled.body_jntadr[i], compiled.body_jntadr[i] + compiled.body_jntnum[i])
@@ -194,9 +196,18 @@ class _Builder:
             if compiled.jnt_type[ids[0]] == FREE:
                 at = Pose()  # its coordinates say where it is in the world
         coupled = {*self.couplings.follows, *(leader for leader, _, _ in self.couplings.follows.values())}
-        separate = not coupled.isdisjoint(ids)  # parts of a compound cannot be coupled
-        made = add_joints(self.model, names, parts, above.body, child, at, child_at, separate)
-        self.placed |= {name: [ids[k] for k in own if len(ids)] for name, own in made.items()}
+        if len(parts) > 1 and coupled.isdisjoint(ids):
+            name, compound = names.unique(child, "joint"), Compound({p.name: (p.joint, p.where) for p in parts})
+            self.model.add_joint(name, compound, above.body, child, at=at, child_at=child_at)
+            self.placed[name] = list(ids)
+            return
+        parent = above.body
+        for k, part in enumerate(parts):
+            name, last = names.unique(part.name, "joint"), k == len(parts) - 1
+            moved = child if last else self.model.add_body(f"{child}/{part.name}").name
+            here = at @ part.where if k == 0 else part.where
+            self.model.add_joint(name, part.joint, parent, moved, at=here, child_at=child_at if last else None)
+            self.placed[name], parent = list(ids[k : k + 1]), moved
 
     def keyframes(self) -> dict[str, FloatArray]:
         """Positions of the file in our coordinates."""

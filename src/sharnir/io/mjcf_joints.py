@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..model.import_report import ImportReport
-from ..model.joints import Ball, Compound, Free, Joint, Prismatic, Revolute
-from ..model.model import Model
+from ..model.joints import Ball, Free, Joint, Prismatic, Revolute
 from ..model.pose import Pose, Rotation
 from ..trace.formula import formula
 from .mjcf_import import MjcfImport, Names
@@ -133,25 +132,3 @@ def joint_names(given: Sequence[str], kinds: Sequence[int], body: str) -> list[s
     names = Names()
     plain = f"{body} float" if list(kinds) == [FREE] else f"{body} joint"
     return [names.unique(name or plain, "joint") for name in given]
-
-
-def add_joints(
-    model: Model, names: Names, parts: list[JointPart], parent: str, child: str, at: Pose, child_at: Pose, separate: bool
-) -> dict[str, list[int]]:
-    """Join two bodies by a chain of parts: as one compound joint, or as `separate` joints with massless bodies between.
-
-    Returns the parts of every joint added to the model.
-    """
-    if len(parts) > 1 and not separate:
-        name = names.unique(child, "joint")
-        model.add_joint(name, Compound({p.name: (p.joint, p.where) for p in parts}), parent, child, at=at, child_at=child_at)
-        return {name: list(range(len(parts)))}
-    made: dict[str, list[int]] = {}
-    for k, part in enumerate(parts):
-        last = k == len(parts) - 1
-        name = names.unique(part.name, "joint")
-        moved = child if last else model.add_body(f"{child}/{part.name}").name
-        here = at @ part.where if k == 0 else part.where
-        model.add_joint(name, part.joint, parent, moved, at=here, child_at=child_at if last else None)
-        made[name], parent = [k], moved
-    return made

@@ -199,7 +199,7 @@ class MjcfCompiler:
         self.ready = True
 
     def _answer(self, seconds: float, job: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What the process answers to a job, or says at first; `Ended` where it did not in so many seconds."""
+        """The answer of the process to a job, or what it says at first; `Ended` where it does not come in so many seconds."""
         process, late = self.process, threading.Event()
         assert process is not None and process.stdin is not None and process.stdout is not None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -44,11 +43,9 @@ class Element:
 
     def walk(self) -> Iterator[Element]:
         """This element and all inside it, in the order of the file."""
-        stack = [self]
-        while stack:
-            element = stack.pop()
-            yield element
-            stack += reversed(element.children)
+        yield self
+        for child in self.children:
+            yield from child.walk()
 
     # --- messages -------------------------------------------------------------------------------------------------------
     @property
@@ -98,12 +95,9 @@ class Element:
     def _parsed(self, attribute: str, unbounded: bool) -> tuple[float, ...]:
         values = []
         for word in self.string(attribute).split():
-            if _NUMBER.match(word):
-                value = float(word)
-            elif _INFINITE.match(word) and unbounded:
-                value = -math.inf if word.startswith("-") else math.inf
-            else:
+            if not _NUMBER.match(word) and not (unbounded and _INFINITE.match(word)):
                 raise self.error(f"{attribute}: {word!r} is not a {'' if unbounded else 'finite '}number")
+            value = float(word)
             if abs(value) > LARGEST and not unbounded:
                 raise self.error(f"{attribute}: {word} is beyond any length, mass or angle; are the units SI?")
             values.append(value)
