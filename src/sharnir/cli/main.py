@@ -225,7 +225,6 @@ def add_schema(p: Parser) -> None:
 
 
 def run_command(options: Namespace) -> None:
-    """Import the module of a command and call its `command`."""
     if options.command == "compare":
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
             os.environ.setdefault(name, "1")  # one thread for all; before numpy is imported
@@ -249,7 +248,6 @@ def main() -> None:
 
 
 def _code() -> int:
-    """Run the command; returns its exit code."""
     try:
         options = parse(sys.argv[1:])
         try:

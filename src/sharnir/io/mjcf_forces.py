@@ -22,7 +22,6 @@ DYNAMICS = {"none": "none", "integrator": "integrator", "filter": "filter", "fil
 
 # --- tendons
 def add_tendons(on: MjcfImport) -> None:
-    """Springs and dampers of tendons as forces."""
     compiled, report, names = on.compiled, on.report, Names()
     on_tendon = compiled.actuator_trntype == compiled.enumeration("mjtTrn")["tendon"]
     driven = set(compiled.actuator_trnid[on_tendon, 0].tolist())
@@ -66,7 +65,6 @@ class NotRead(Exception):
 
 
 def add_actuators(on: MjcfImport, wanted: bool) -> None:
-    """Actuators as forces."""
     model, compiled, report = on.model, on.compiled, on.report
     reader = _Reader(on)
     names = Names(*model.forces, *model.parameters)
@@ -87,8 +85,6 @@ def add_actuators(on: MjcfImport, wanted: bool) -> None:
 
 
 class _Reader:
-    """Reads one actuator after another."""
-
     def __init__(self, on: MjcfImport) -> None:
         compiled = on.compiled
         self.on, self.compiled, self.report = on, compiled, on.report

@@ -57,8 +57,6 @@ class MjcfImport:
 
 
 class Names:
-    """Makes names unique."""
-
     def __init__(self, *taken: str) -> None:
         self.taken = set(taken)
 

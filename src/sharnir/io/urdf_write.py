@@ -62,8 +62,6 @@ def _refuse(model: Model) -> None:
 
 
 class _Writer:
-    """The elements of one file."""
-
     def __init__(self, model: Model, folder: Path) -> None:
         self.model, self.folder = model, folder
         self.tree = list(zip(model.joints, model.bodies, model.parents, strict=True)) if model.parts.bodies else []

@@ -54,7 +54,6 @@ def scalar(text: str) -> Any:
 
 
 def read_text(path: Path | str) -> str:
-    """The text of a file in UTF-8."""
     data = read_bytes(path)
     try:
         return data.decode("utf-8-sig")
@@ -88,8 +87,6 @@ class Document:
 
 
 class _Composer:
-    """Events to nodes."""
-
     def __init__(self, text: str, source: str) -> None:
         self.source = source
         self.events = self._events(text)

@@ -234,7 +234,7 @@ def _check_signals(model: Model, signals: set[tuple[str, ...]]) -> None:
 
 
 def check_settings(model: Model, settings: SimulationSettings) -> None:
-    """That the names in them are names of the model; raises `Faults`."""
+    """Names in settings must be names of the model; raises `Faults`."""
     joints = {joint.name: joint for joint in model.parts.joints}
 
     def check_joint(name: str, names: str) -> None:

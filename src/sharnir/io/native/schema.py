@@ -104,7 +104,6 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
 
 
 def schema(kind: kinds.Kind) -> Schema:
-    """The schema of a value of this kind."""
     return of_kind(SCHEMAS, kind)(kind)
 
 
