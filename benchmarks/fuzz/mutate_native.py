@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sharnir.io.native.document import Document
-from sharnir.io.native.emit import emit
+from sharnir.io.native.document import Document, emit
 
 VALUES = [
     None, True, False, 0, -1, 1, 7, 1e308, -1e308, 1e-320, float("nan"), float("inf"), 10**30, "", " ", "x", "t", "ground", "nan",

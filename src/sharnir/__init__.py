@@ -20,7 +20,7 @@ provide(
         "integrate": ("sharnir.equations.motion.retraction", "integrate"),
         "mobility": ("sharnir.equations.assembly.mobility", "mobility"),
         "mode video": ("sharnir.viewer.picture.video", "mode_video"),
-        "save": ("sharnir.io.save", "save"),
+        "save": ("sharnir.io.load", "save"),
         "snapshot": ("sharnir.viewer.picture.files", "snapshot"),
         "video": ("sharnir.viewer.picture.video", "video"),
     }

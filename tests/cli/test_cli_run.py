@@ -34,7 +34,7 @@ def file(tmp_path):
 @pytest.fixture
 def instead(monkeypatch):
     """The file holds another model."""
-    return lambda model: monkeypatch.setattr("sharnir.cli.parameters.load", lambda *args, **options: model)
+    return lambda model: monkeypatch.setattr("sharnir.io.load.load", lambda *args, **options: model)
 
 
 def test_a_motion_with_summary_numbers_and_picture(run, file, tmp_path):
@@ -224,7 +224,7 @@ def seen(terminal: int, until: bytes | None = None) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("where", "doing"), [("cli.parameters.load", "reading the model"), ("simulation.run.preparation.motion_system", "compiling")]
+    ("where", "doing"), [("io.load.load", "reading the model"), ("simulation.run.preparation.motion_system", "compiling")]
 )
 def test_ctrl_c_before_the_run_is_130_and_says_what_it_was_doing(run, file, tmp_path, monkeypatch, where, doing):
     monkeypatch.setenv("SHARNIR_CACHE", str(tmp_path / "cache"))

@@ -77,7 +77,7 @@ def test_closed_output_is_none(monkeypatch):
 
 
 def test_the_error_of_a_command_keeps_its_code_where_nobody_reads(call, monkeypatch):
-    monkeypatch.setattr("sharnir.cli.parameters.load", lambda *args, **options: sh.samples.pendulum())
+    monkeypatch.setattr("sharnir.io.load.load", lambda *args, **options: sh.samples.pendulum())
     monkeypatch.setitem(COMMANDS, "bad", ("run", "FILE", "--duration", "1", "--t0", "1e18", "-o", "OUT"))
     read, written = os.pipe()
     os.close(read)

@@ -14,8 +14,7 @@ import sharnir as sh
 from mjcf_models import SLIDER
 from mujoco_pairs import write
 from sharnir.io import mjcf_process
-from sharnir.io.mjcf_process import COMPILER
-from sharnir.io.mjcf_record import send
+from sharnir.io.mjcf_process import COMPILER, send
 
 BODY = '<body><joint/><geom size="0.1"/></body>'
 COPIES = f'<mujoco><worldbody><replicate count="19999" offset="1 0 0">{BODY}</replicate></worldbody></mujoco>'

@@ -269,9 +269,9 @@ def test_what_files_have_no_words_for_is_refused_by_name():
 
 
 def test_a_modal_body_that_is_too_large_for_a_text_is_refused_with_the_remedy(monkeypatch):
-    from sharnir.io.native import writing
+    from sharnir.io.native import write
 
-    monkeypatch.setattr(writing, "MAX_NODES", 30)
+    monkeypatch.setattr(write, "MAX_NODES", 30)
     with pytest.raises(sh.FormatError, match=r"body 'arm': \d+ numbers are too many for a text; keep it in an archive"):
         sh.dumps(arm(LUMPED))
 

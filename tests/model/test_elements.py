@@ -15,11 +15,11 @@ from joint_table import JOINTS
 from native_flexible_models import FLEXIBLE, SECTIONS
 from native_models import FORCES, WRITABLE_JOINTS
 from sharnir.io.native.entries import CONSTRAINTS as CONSTRAINT_TYPES
+from sharnir.io.native.entries import FLEXIBLE as FLEXIBLE_TYPES
 from sharnir.io.native.entries import FORCES as FORCE_TYPES
 from sharnir.io.native.entries import JOINTS as JOINT_TYPES
 from sharnir.io.native.entries import SHAPES as SHAPE_TYPES
-from sharnir.io.native.flexible_entries import FLEXIBLE as FLEXIBLE_TYPES
-from sharnir.io.native.reference import BEGIN, updated
+from sharnir.io.native.schema import BEGIN, updated
 from sharnir.model.element import described
 from sharnir.model.flexible.sections import SECTIONS as SECTION_TYPES
 
@@ -149,7 +149,7 @@ def test_mistakes_name_element_field_value_and_bound(make, error, says):
 
 def test_the_tables_of_the_documents_are_those_of_the_code():
     page = (DOCS / "native_format.md").read_text(encoding="utf-8")
-    command = "python -m sharnir.io.native.reference docs/native_format.md"
+    command = "python -m sharnir.io.native.schema docs/native_format.md"
     assert page.count(BEGIN) == 1 and page == updated(page), f"make them anew: {command}"
 
 

@@ -12,8 +12,7 @@ from ..programs.methods import METHODS
 from ..reporting.atomic_write import check_writable
 from ..reporting.pictures import check_picture
 from .inspect import PIPE_WIDTH
-from .parameters import load_model, set_values
-from .usage import INTERRUPTED, check_name, check_usage, given
+from .usage import INTERRUPTED, check_name, check_usage, end, given, load_model, set_values
 
 
 def command(options: Namespace) -> None:
@@ -33,12 +32,10 @@ def command(options: Namespace) -> None:
             progress=False if options.quiet else None,
         )
     except KeyboardInterrupt:  # while the model was read
-        print("sharnir: interrupted before the comparison began", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        end("interrupted before the comparison began", INTERRUPTED)
     _report(result, options)
     if result.status == "interrupted":
-        print("sharnir: interrupted; what was measured so far is shown", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        end("interrupted; what was measured so far is shown", INTERRUPTED)
 
 
 def _names(option: str, words: Sequence[str], known: Iterable[str], old: Sequence[str] = ()) -> list[str] | None:

@@ -9,16 +9,13 @@ from typing import Any
 from ..analysis.equilibrium import BEST, equilibrium
 from ..analysis.equilibrium_result import Equilibrium
 from ..errors import EquilibriumError
-from .parameters import load_model, set_values
-from .usage import UsageError, check_usage, given, named_values
+from .usage import UsageError, given, load_model, set_values, values_by_joint
 
 
 def command(options: Namespace) -> None:
-    named = {option: named_values(option, getattr(options, option)) for option in ("hold", "guess", "tau", "speed")}
     model = load_model(options)
     parameters = set_values(model, options.set)
-    for option, numbers in named.items():
-        check_usage(f"--{option}", model.coordinates if option in ("hold", "guess") else model.speeds, numbers)
+    named = values_by_joint(model, options, "hold", "guess", "tau", "speed")
     for joint in named["hold"]:
         for option in ("guess", "speed"):
             if joint in named[option]:

@@ -20,7 +20,7 @@ from ..model.mobility import counted_bodies, degrees_of_freedom
 from ..model.model import Model, PlacedJoint
 from ..model.substitution import numeric
 from ..reporting.formats import plural
-from .parameters import load_model
+from .usage import load_model
 
 PIPE_WIDTH = 240
 """Characters of a line where there is no terminal: long enough that none is broken."""

@@ -14,6 +14,7 @@ import re
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,7 +22,7 @@ from typing import Any, NoReturn
 from .. import __version__
 from ..errors import SharnirError, suggestion
 from .streams import readable
-from .usage import INTERRUPTED, UsageError, at_least, not_zero, number, port, positive
+from .usage import INTERRUPTED, UsageError, at_least, by_joint, named_number, not_zero, number, port, positive
 
 
 class Parser(ArgumentParser):
@@ -40,6 +41,16 @@ class Parser(ArgumentParser):
     def list_option(self, name: str, what: str, kind: Callable[[str], Any] = str, metavar: str | None = None) -> None:
         self.add_argument(name, action="append", default=[], type=kind, help=f"{what}; may be repeated", metavar=metavar)
 
+    def by_joint(self, name: str, what: str) -> None:
+        self.list_option(name, what, by_joint, "JOINT=VALUE")
+
+    def parameters(self) -> None:
+        kind = named_number("a parameter or a path such as link3.mass")
+        self.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", kind, "NAME=VALUE")
+
+    def file(self, *names: str, what: str, **options: Any) -> None:
+        self.add_argument(*names, type=Path, metavar="FILE", help=what, **options)
+
 
 def parser() -> Parser:
     """The parser of all commands. In its namespace `command` is the command's name, and `parser` the parser of that command."""
@@ -57,7 +68,7 @@ def parser() -> Parser:
 
 
 def add_file(p: Parser) -> None:
-    p.add_argument("file", type=Path, metavar="FILE", help="a model: .urdf, .xml, .mjcf, .yaml")
+    p.file("file", what="a model: .urdf, .xml, .mjcf, .yaml")
     add_reading(p)
 
 
@@ -77,17 +88,18 @@ def add_run(p: Parser) -> None:
     """Simulate a model file: print a summary, write the motion and a picture. Options override the settings in the file."""
     add_file(p)
     p.option("--duration", type=not_zero, metavar="SECONDS", help="negative: backward in time")
-    p.list_option("--q0", "initial coordinates: joint=value, or joint=w,x,y,z", metavar="JOINT=VALUE")
-    p.list_option("--v0", "initial speeds: joint=value", metavar="JOINT=VALUE")
+    p.by_joint("--q0", "initial coordinates: joint=value, or joint=w,x,y,z")
+    p.by_joint("--v0", "initial speeds: joint=value")
     p.list_option(
         "--fixed",
         "joint or coordinate (float.x) that keeps its q0 while the others close the loops (default: all in --q0; '': none)",
         metavar="NAME",
     )
     p.flag("--nearest", what="take --q0 and --v0 as guesses: start from the nearest state that closes the loops")
-    p.list_option("--tau", "constant joint forces: joint=value", metavar="JOINT=VALUE")
-    p.list_option("--state", "initial value of a state: integral=0.3, friction.bristle=1e-5", metavar="NAME=VALUE")
-    p.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", metavar="NAME=VALUE")
+    p.by_joint("--tau", "constant joint forces: joint=value")
+    state = named_number("a state of the model or of a force")
+    p.list_option("--state", "initial value of a state: integral=0.3, friction.bristle=1e-5", state, "NAME=VALUE")
+    p.parameters()
     p.option("--t0", type=number, metavar="SECONDS", help="initial time")
     p.option("--method", metavar="NAME", help="method of forming the equations: separate, composite …")
     p.option("--backend", metavar="NAME", help="auto, llvm, loops or python")
@@ -102,9 +114,9 @@ def add_run(p: Parser) -> None:
     p.option("--limits", metavar="NAME", help="at joint limits: ignore, stop or error")
     p.option("--stabilisation", metavar="NAME", help="constraint stabilisation: projection, partitioning, baumgarte, ggl, none")
     p.list_option("--decay", "of baumgarte (α, then β) or ggl, 1/s", positive, "NUMBER")
-    p.add_argument("-o", "--output", type=Path, metavar="FILE", dest="numbers", help="write the motion: .nc, or .csv")
-    p.add_argument("--plot", type=Path, metavar="FILE", help="draw the motion: .png, .svg, .pdf; .html, interactive")
-    p.add_argument("--animate", type=Path, metavar="FILE", help="the motion as a page that opens in any browser: .html")
+    p.file("-o", "--output", what="write the motion: .nc, or .csv", dest="numbers")
+    p.file("--plot", what="draw the motion: .png, .svg, .pdf; .html, interactive")
+    p.file("--animate", what="the motion as a page that opens in any browser: .html")
     p.list_option("--quantity", "what to plot: 'A', 'piston.x', 'speed of A', 'reaction of B', 'energy' …", metavar="NAME")
     p.flag("-q", "--quiet", what="no progress bar, no summary")
 
@@ -112,11 +124,11 @@ def add_run(p: Parser) -> None:
 def add_equilibrium(p: Parser) -> None:
     """Find where a model file rests under its forces, or moves steadily; say whether that is stable."""
     add_file(p)
-    p.list_option("--hold", "hold a joint at a value: joint=value, or joint=w,x,y,z", metavar="JOINT=VALUE")
-    p.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", metavar="NAME=VALUE")
-    p.list_option("--guess", "where to search from: joint=value", metavar="JOINT=VALUE")
-    p.list_option("--tau", "constant joint forces: joint=value", metavar="JOINT=VALUE")
-    p.list_option("--speed", "of a joint driven at constant speed: joint=value", metavar="JOINT=VALUE")
+    p.by_joint("--hold", "hold a joint at a value: joint=value, or joint=w,x,y,z")
+    p.parameters()
+    p.by_joint("--guess", "where to search from: joint=value")
+    p.by_joint("--tau", "constant joint forces: joint=value")
+    p.by_joint("--speed", "of a joint driven at constant speed: joint=value")
     p.add_argument("--time", type=number, default=0.0, metavar="SECONDS", help="at which drives are where they are (default: 0)")
     p.option("--starts", type=at_least(1), metavar="NUMBER", help="positions to search from (default: 8)")
     p.option("--seed", type=at_least(0), metavar="NUMBER", help="of the random ones among them (default: 0)")
@@ -129,19 +141,19 @@ def add_equilibrium(p: Parser) -> None:
 def add_modes(p: Parser) -> None:
     """Show the modes of a model file near a position: frequencies, damping ratios, and which joints move."""
     add_file(p)
-    p.list_option("--at", "where: joint=value, or joint=w,x,y,z; the rest neutral, loops assembled", metavar="JOINT=VALUE")
-    p.list_option("--speed", "of a steady motion: joint=value", metavar="JOINT=VALUE")
-    p.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", metavar="NAME=VALUE")
-    p.list_option("--tau", "constant joint forces: joint=value", metavar="JOINT=VALUE")
+    p.by_joint("--at", "where: joint=value, or joint=w,x,y,z; the rest neutral, loops assembled")
+    p.by_joint("--speed", "of a steady motion: joint=value")
+    p.parameters()
+    p.by_joint("--tau", "constant joint forces: joint=value")
     p.add_argument("--time", type=number, default=0.0, metavar="SECONDS", help="of driven joints and forces (default: 0)")
     p.flag("--equilibrium", what="where the model rests, searched from --at; joints with --speed are driven at it")
     p.flag("--json", what="print data instead of a table")
-    p.add_argument("--plot", type=Path, metavar="FILE", help="draw eigenvalues and modes: .png, .svg, .pdf")
+    p.file("--plot", what="draw eigenvalues and modes: .png, .svg, .pdf")
 
 
 def add_study(p: Parser) -> None:
     """Run a model for many values of its inputs, as a study file says: print a summary, write the dataset and pictures of it."""
-    p.add_argument("file", type=Path, metavar="FILE", help="a study: .yaml (docs/studies_file.md)")
+    p.file("file", what="a study: .yaml (docs/studies_file.md)")
     p.option("--scheduler", metavar="ADDRESS", help="of a Dask cluster that computes the runs: tcp://host:8786")
     p.option(
         "--store", type=Path, metavar="PATH", help="a folder, or .nc file, for results; a study that was ended goes on there"
@@ -150,9 +162,9 @@ def add_study(p: Parser) -> None:
     p.flag("--processes", what="compute in processes instead of threads")
     p.option("--seed", type=at_least(0), metavar="NUMBER", help="of what is drawn")
     p.option("--runs", type=at_least(1), metavar="NUMBER", help="how many runs are drawn")
-    p.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the dataset: .nc, or .csv with a row for each run")
-    p.add_argument("--page", type=Path, metavar="FILE", help="all of it as a page that opens in any browser: .html")
-    p.add_argument("--plot", type=Path, metavar="FILE", help="draw it: .png, .svg, .pdf")
+    p.file("-o", "--output", what="write the dataset: .nc, or .csv with a row for each run")
+    p.file("--page", what="all of it as a page that opens in any browser: .html")
+    p.file("--plot", what="draw it: .png, .svg, .pdf")
     p.flag("-q", "--quiet", what="no progress bar, no summary")
 
 
@@ -172,12 +184,12 @@ def add_compare(p: Parser) -> None:
     p.option("--batch", type=at_least(1), metavar="NUMBER", help="states of a batch (default: 1024)")
     p.option("--rounds", type=at_least(1), metavar="NUMBER", help="samples of each contender (default: 15)")
     p.option("--budget", type=positive, metavar="SECONDS", help="for everything")
-    p.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", metavar="NAME=VALUE")
+    p.parameters()
     p.flag("--cold", what="recompile the loops too")
     p.option("--graph-limit", type=at_least(1), metavar="NODES", help="largest graph to compile (default: 20000)")
-    p.add_argument("--json", type=Path, metavar="FILE", help="write the numbers")
-    p.add_argument("--html", type=Path, metavar="FILE", help="write a page that opens offline")
-    p.add_argument("--plot", type=Path, metavar="FILE", help="draw it: .png, .svg, .pdf")
+    p.file("--json", what="write the numbers")
+    p.file("--html", what="write a page that opens offline")
+    p.file("--plot", what="draw it: .png, .svg, .pdf")
     p.flag("-q", "--quiet", what="no progress bar, no table")
 
 
@@ -192,10 +204,10 @@ def add_server(p: Parser) -> None:
 
 def add_view(p: Parser) -> None:
     """Show a model file in the browser, with a slider for every coordinate; or saved results, which are played."""
-    p.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a model: .urdf, .xml, .mjcf, .yaml; or results: .nc")
+    p.file("files", what="a model: .urdf, .xml, .mjcf, .yaml; or results: .nc", nargs="+")
     add_reading(p)
-    p.list_option("--q0", "position at first: joint=value, or joint=w,x,y,z", metavar="JOINT=VALUE")
-    p.list_option("--set", "a parameter, or any number of the model: k=400, link3.mass=2", metavar="NAME=VALUE")
+    p.by_joint("--q0", "position at first: joint=value, or joint=w,x,y,z")
+    p.parameters()
     p.list_option("--show", "a layer that is on at first: bodies, joints, frames, mass …, or all", metavar="LAYER")
     p.list_option("--quantity", "of results: a quantity over time, as of Result.plot", metavar="NAME")
     add_server(p)
@@ -203,7 +215,7 @@ def add_view(p: Parser) -> None:
 
 def add_studio(p: Parser) -> None:
     """Open a page to load, edit, run, watch and compare models of a folder. Ctrl-C ends it."""
-    p.add_argument("file", type=Path, nargs="?", metavar="FILE", help="a model or a result to begin with")
+    p.file("file", what="a model or a result to begin with", nargs="?")
     p.add_argument("--folder", type=Path, help="nothing outside it is read or written (default: the current one, or FILE's)")
     add_server(p)
 
@@ -213,7 +225,6 @@ def add_schema(p: Parser) -> None:
 
 
 def run_command(options: Namespace) -> None:
-    """Import the module of a command and call its `command`."""
     if options.command == "compare":
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
             os.environ.setdefault(name, "1")  # one thread for all; before numpy is imported
@@ -237,7 +248,6 @@ def main() -> None:
 
 
 def _code() -> int:
-    """Run the command; returns its exit code."""
     try:
         options = parse(sys.argv[1:])
         try:
@@ -274,19 +284,13 @@ def _joined(words: Sequence[str]) -> list[str]:
     """Write `--duration -1e-3` as `--duration=-1e-3`: argparse mistakes such numbers for options."""
     out: list[str] = []
     for word in words:
-        if out and out[-1].startswith("--") and "=" not in out[-1] and word.startswith("-") and _is_number(word):
-            out[-1] += f"={word}"
-        else:
-            out.append(word)
+        if out and out[-1].startswith("--") and "=" not in out[-1] and word.startswith("-"):
+            with suppress(ValueError):
+                float(word)
+                out[-1] += f"={word}"
+                continue
+        out.append(word)
     return out
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 if __name__ == "__main__":

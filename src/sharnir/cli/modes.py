@@ -14,23 +14,19 @@ from ..analysis.linearize import linearize
 from ..errors import LinearizationWarning
 from ..reporting.pictures import check_picture
 from ..types import State
-from .parameters import load_model, set_values
-from .usage import check_usage, named_values
+from .usage import check_usage, load_model, set_values, values_by_joint
 
 
 def command(options: Namespace) -> None:
     plot = options.plot
     check_usage("--plot", check_picture, plot)
-    named = {name: named_values(name, getattr(options, name)) for name in ("at", "speed", "tau")}
     model = load_model(options)
     if parameters := set_values(model, options.set):
         model = model.with_parameters(parameters)
-    for name, numbers in named.items():
-        check_usage(f"--{name}", model.coordinates if name == "at" else model.speeds, numbers)
     q: State
     v: State
     tau: State
-    q, v, tau = (numbers or None for numbers in named.values())
+    q, v, tau = (numbers or None for numbers in values_by_joint(model, options, "at", "speed", "tau").values())
     if options.equilibrium:
         found = equilibrium(model, q, tau=tau, speeds=v, t=options.time)
         q, v, tau = found.q, found.v, found.tau

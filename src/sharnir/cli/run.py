@@ -27,8 +27,7 @@ from ..simulation.run.checks import MAX_TIMES
 from ..simulation.run.simulate import simulate
 from ..solvers.formulation import BACKENDS
 from ..viewer.page.write import check_page_file
-from .parameters import initial_states, load_model, set_values
-from .usage import INTERRUPTED, UsageError, check_name, check_usage, named_values
+from .usage import INTERRUPTED, UsageError, check_name, check_usage, end, initial_states, load_model, set_values, values_by_joint
 
 SETTINGS = {one.name: one.kind for one in described(SimulationSettings)}
 NAMES = {name: kind.words for name, kind in SETTINGS.items() if isinstance(kind, Choice)} | {
@@ -58,25 +57,24 @@ def command(options: Namespace) -> None:
         result, failure, written = _simulated(model, arguments, options)
     except KeyboardInterrupt as error:  # from the first step on, Ctrl-C ends the run and leaves a result, until that is written
         nothing = [f"while {doing}; nothing was computed, nothing written"]
-        print("sharnir: interrupted", *getattr(error, "__notes__", nothing), file=sys.stderr)
-        sys.exit(INTERRUPTED)
-    interrupted = result.status == "interrupted"
+        end(" ".join(["interrupted", *getattr(error, "__notes__", nothing)]), INTERRUPTED)
+    code = INTERRUPTED if result.status == "interrupted" else 1
     if result.status in LIMITED:
         print(f"sharnir: {result.message}", file=sys.stderr, flush=True)
     _report(result, options, written)
     if failure:
-        print(f"sharnir: {failure}", file=sys.stderr)
-    if failure or result.status in LIMITED:
-        sys.exit(INTERRUPTED if interrupted else 1)
+        end(failure, code)
+    if result.status in LIMITED:
+        sys.exit(code)
 
 
 def _settings(options: Namespace) -> dict[str, Any]:
     """Options of `simulate`, all options checked as far as that is possible without the model."""
     out = {name: x for name, x in vars(options).items() if name in SETTINGS and name not in BY_JOINT and x != []}
-    if options.fixed:
-        out["fixed"] = [name for name in options.fixed if name]
     if options.nearest:
         out["nearest"] = True
+    if options.fixed:
+        out["fixed"] = [name for name in options.fixed if name]
     for option, names in NAMES.items():
         if option in out and (option, out[option]) != ("backend", OLD_BACKEND):
             check_name(f"--{option}", out[option], names)
@@ -90,9 +88,7 @@ def _settings(options: Namespace) -> dict[str, Any]:
 
 def _arguments(model: Model, options: Namespace, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of the file, overridden by the options."""
-    named = {name: named_values(name, words) for name in BY_JOINT if (words := getattr(options, name))}
-    for name, given in named.items():
-        check_usage(f"--{name}", model.coordinates if name == "q0" else model.speeds, given)
+    named = {name: numbers for name, numbers in values_by_joint(model, options, *BY_JOINT).items() if numbers}
     arguments = overridden(model.simulation, {**settings, **named})
     if "duration" not in arguments:
         raise UsageError("--duration", "the file has no simulation settings: give --duration SECONDS")

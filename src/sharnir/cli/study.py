@@ -22,7 +22,7 @@ from ..studies.pictures.page import SUFFIXES
 from ..studies.pictures.plot_study import plot_study
 from ..studies.study import open_study, study
 from ..studies.summary import Counts, counted, summary
-from .usage import INTERRUPTED, UsageError, check_usage, given
+from .usage import INTERRUPTED, UsageError, check_usage, end, given
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -50,8 +50,7 @@ def command(options: Namespace) -> None:
         progress = False if options.quiet else None
         ds = study(**arguments, client=client, workers=workers, processes=options.processes, progress=progress)
     except KeyboardInterrupt:  # before the first run, or after the last while its results were written
-        print(f"sharnir: interrupted; {_again(kept)}", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        end(f"interrupted; {_again(kept)}", INTERRUPTED)
     except StudyError as error:
         ds, failure = error.result, str(error)
     except ArgumentError as error:
@@ -65,7 +64,12 @@ def command(options: Namespace) -> None:
         if kept is not None:
             print(f"results: {kept} (sharnir.open_study reads them)")
     _write(ds, n, options)
-    _end(ds, n, kept, failure)
+    if failure:
+        end(failure, 1)
+    if ds.attrs.get("status") == "interrupted":
+        end(f"interrupted after {count(n.done)} of {in_words(n.all)}; {_again(kept)}", INTERRUPTED)
+    if n.failed == n.all:
+        end("all runs failed", 1)
 
 
 def _there_already(store: Path | None) -> int:
@@ -109,16 +113,3 @@ def _write(ds: Dataset, n: Counts, options: Namespace) -> None:
             print(f"sharnir: {', '.join(left_out)}: too many numbers per run for a table; write a .nc file", file=sys.stderr)
         if not options.quiet:
             print(f"written: {path}")
-
-
-def _end(ds: Dataset, n: Counts, store: Path | None, failure: str) -> None:
-    """Exit, with a reason where the code is not zero."""
-    if failure:
-        print(f"sharnir: {failure}", file=sys.stderr)
-        sys.exit(1)
-    if ds.attrs.get("status") == "interrupted":
-        print(f"sharnir: interrupted after {count(n.done)} of {in_words(n.all)}; {_again(store)}", file=sys.stderr)
-        sys.exit(INTERRUPTED)
-    if n.failed == n.all:
-        print("sharnir: all runs failed", file=sys.stderr)
-        sys.exit(1)

@@ -1,16 +1,26 @@
-"""Errors on the command line, and the exit code of a command that Ctrl-C ended."""
+"""Values on the command line, what is wrong with them, and the exit code of a command that Ctrl-C ended; the model of a command,
+and what options give its parameters, states and coordinates. Nothing heavy is imported until a model is loaded."""
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterable, Sequence
-from math import inf, isfinite
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from ..errors import SharnirError, unknown
+from ..errors import NOT_A_NUMBER, SharnirError, unknown
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+Value = TypeVar("Value")
+COORDINATES = ("q0", "at", "hold", "guess")
+"""Options by joint that are coordinates; the others are speeds or forces."""
 
 
-# --- numbers on the command line: each function turns a word into a number, or says what was expected
+# --- values on the command line: each function turns a word into a value, or says what was expected
 def number(text: str) -> float:
     try:
         value = float(text)
@@ -28,42 +38,55 @@ def whole(text: str) -> int:
         raise ArgumentTypeError(f"expected a whole number, got {text!r}") from None
 
 
-def port(text: str) -> int:
-    value = whole(text)
-    if not 0 <= value <= 65535:
-        raise ArgumentTypeError(f"expected a whole number from 0 to 65535, got {text}")
-    return value
+def checked(
+    kind: Callable[[str], float], accepts: Callable[[float], bool], expected: str, more: str = ""
+) -> Callable[[str], float]:
+    def value_of(text: str) -> float:
+        value = kind(text)
+        if not accepts(value):
+            raise ArgumentTypeError(f"expected {expected}, got {text}{more}")
+        return value
 
-
-def positive(text: str) -> float:
-    value = number(text)
-    if not 0.0 < value < inf:
-        raise ArgumentTypeError(f"expected a positive number, got {text}")
-    return value
-
-
-def not_zero(text: str) -> float:
-    value = number(text)
-    if value == 0.0:
-        raise ArgumentTypeError(f"expected a number of seconds other than zero, got {text}; a negative one runs backward in time")
-    return value
+    return value_of
 
 
 def at_least(least: float, kind: Callable[[str], float] = whole) -> Callable[[str], float]:
-    def checked(text: str) -> float:
-        value = kind(text)
-        if not value >= least:
-            raise ArgumentTypeError(f"expected at least {least}, got {text}")
-        return value
+    return checked(kind, lambda x: x >= least, f"at least {least}")
 
-    return checked
+
+port = checked(whole, lambda x: 0 <= x <= 65535, "a whole number from 0 to 65535")
+positive = checked(number, lambda x: x > 0.0, "a positive number")
+not_zero = checked(number, lambda x: x != 0.0, "a number of seconds other than zero", "; a negative one runs backward in time")
+
+
+def _named(word: str, expected: str, kind: Callable[[str], Value]) -> tuple[str, Value]:
+    """(name, value) from name=value."""
+    name, _, text = word.rpartition("=")
+    with suppress(*NOT_A_NUMBER):
+        if name:
+            return name, kind(text)
+    raise ArgumentTypeError(f"expected {expected}; got {word!r}")
+
+
+def by_joint(word: str) -> tuple[str, list[float]]:
+    """(joint, numbers) from joint=1 or joint=1,0,0,0."""
+
+    def numbers(text: str) -> list[float]:
+        values = [float(x) for x in text.split(",")]
+        if not all(map(isfinite, values)):
+            raise ValueError
+        return values
+
+    return _named(word, "joint=number or joint=number,number,…", numbers)
+
+
+def named_number(what: str) -> Callable[[str], tuple[str, float]]:
+    return lambda word: _named(word, f"name=number, {what}", float)
 
 
 # --- usage
 INTERRUPTED = 130
 """Exit code that a shell expects of a program that Ctrl-C ended."""
-
-Value = TypeVar("Value")
 
 
 class UsageError(Exception):
@@ -71,6 +94,11 @@ class UsageError(Exception):
 
     def __init__(self, option: str, problem: str) -> None:
         super().__init__(f"argument {option}: {problem}")
+
+
+def end(why: str, code: int) -> NoReturn:
+    print(f"sharnir: {why}", file=sys.stderr)
+    sys.exit(code)
 
 
 def given(options: Namespace, *names: str) -> dict[str, Any]:
@@ -93,15 +121,31 @@ def check_name(option: str, name: str, names: Iterable[str]) -> None:
         raise UsageError(option, unknown(repr(name), name, names, "choices"))
 
 
-def named_values(option: str, words: Sequence[str]) -> dict[str, list[float]]:
-    """{joint: numbers} from words joint=1 or joint=1,0,0,0 of an option."""
-    out = {}
-    for word in words:
-        joint, equals, text = word.rpartition("=")
-        try:
-            out[joint] = [float(x) for x in text.split(",")]
-        except ValueError:
-            equals = ""
-        if not equals or not joint or not all(map(isfinite, out[joint])):
-            raise UsageError(f"--{option}", f"expected joint=number or joint=number,number,…; got {word!r}")
+# --- the model
+def load_model(options: Namespace) -> Model:
+    from ..io.load import load
+
+    return load(options.file, floating=options.floating, strict=options.strict, package_paths=options.package_path)
+
+
+def values_by_joint(model: Model, options: Namespace, *names: str) -> dict[str, dict[str, list[float]]]:
+    """{joint: numbers} of each of these options."""
+    out = {name: dict(getattr(options, name)) for name in names}
+    for name, numbers in out.items():
+        check_usage(f"--{name}", model.coordinates if name in COORDINATES else model.speeds, numbers or None)
+    return out
+
+
+def set_values(model: Model, given: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """{parameter: value}; a path such as link3.mass that is no parameter yet becomes one."""
+    out = dict(given)
+    for name in out:
+        if name not in model.parameters:
+            check_usage("--set", model.make_parameter, name)
+    check_usage("--set", model.with_parameters, out or None)
+    return out
+
+
+def initial_states(model: Model, given: Iterable[tuple[str, float]]) -> dict[str, float]:
+    check_usage("--state", model.with_states, out := dict(given))
     return out

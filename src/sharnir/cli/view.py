@@ -8,8 +8,7 @@ from ..model.model import Model
 from ..viewer.build import check_layers
 from ..viewer.live.subjects import subjects_of
 from ..viewer.live.view import view
-from .parameters import set_values
-from .usage import UsageError, check_usage, given, named_values
+from .usage import UsageError, check_usage, given, set_values, values_by_joint
 
 
 def command(options: Namespace) -> None:
@@ -21,13 +20,9 @@ def command(options: Namespace) -> None:
         if options.quantity:
             raise UsageError("--quantity", "it goes with results; a model file has none: `sharnir run` makes them")
         parameters = set_values(first, options.set) or None
-        if options.q0:
-            start = named_values("q0", options.q0)
-            check_usage("--q0", first.coordinates, start)
-    else:
-        for option, words in (("--q0", options.q0), ("--set", options.set)):
-            if words:
-                raise UsageError(option, "it goes with a model file; a result has its own")
+        start = values_by_joint(first, options, "q0")["q0"] or None
+    elif options.q0 or options.set:
+        raise UsageError("--q0" if options.q0 else "--set", "it goes with a model file; a result has its own")
     view(
         found,
         q=start,

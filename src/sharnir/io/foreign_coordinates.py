@@ -1,4 +1,5 @@
 """Coordinates and speeds of Pinocchio and MuJoCo to ours and back, by the names of joints; one state or a batch.
+Their models are read by attributes: neither is imported.
 
 | | Pinocchio | MuJoCo |
 |---|---|---|
@@ -11,18 +12,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, overload
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..equations.assembly.exponential import conjugate, rotated, unit
-from ..errors import StateError
-from ..model.joints import Free, Joint
+from ..errors import ModelError, StateError, brief, no_such
+from ..model.joints import Compound, Free, Joint
 from ..model.model import Model
+from ..model.states import check_model
+from ..trace import Expression
 from ..types import FloatArray, State, real_array
-from .foreign_joints import ANGLE, PLANAR, Package, joint_pairs, mujoco_package, pinocchio_package, size_of
+from .mjcf_joints import WIDTH_Q, WIDTH_V, joint_names
+
+ANGLE, PLANAR = (2, 1), (4, 3)
+"""Numbers of coordinates and speeds of Pinocchio's joints that have a cosine and a sine in place of an angle."""
 
 
 @overload
@@ -75,6 +81,127 @@ def to_mujoco(
     return _to(model, mujoco_package(mj_model), q, v, t)
 
 
+# --- whose joint is whose
+class Theirs(NamedTuple):
+    """A joint of the other package."""
+
+    name: str
+    q: slice
+    v: slice
+
+
+class Ours(NamedTuple):
+    """A joint of ours, or a part of a compound one: x = ratio · q + offset, or what drives it."""
+
+    name: str
+    type: Joint
+    q: slice
+    v: slice
+    ratio: float = 1.0
+    offset: float = 0.0
+    follows: bool = False
+    drive: Expression | None = None
+
+
+def size_of(joint: Theirs | Ours) -> tuple[int, int]:
+    """Numbers of coordinates and speeds."""
+    return joint.q.stop - joint.q.start, joint.v.stop - joint.v.start
+
+
+class Package(NamedTuple):
+    """The joints of a model of the other package, and its conventions."""
+
+    name: str
+    joints: list[Theirs]
+    nq: int
+    nv: int
+    scalar_last: bool
+    """Quaternions are x y z w."""
+    linear_in_world: bool
+    """The linear velocity of a free joint is in the axes of the world."""
+
+
+def pinocchio_package(m: Any) -> Package:
+    try:
+        parts = zip(list(m.names), m.idx_qs, m.nqs, m.idx_vs, m.nvs, strict=True)
+        joints = [Theirs(str(name), slice(q, q + nq), slice(v, v + nv)) for name, q, nq, v, nv in parts if nq]
+        return Package("Pinocchio", joints, int(m.nq), int(m.nv), True, False)
+    except AttributeError:
+        raise ModelError(f"expected a pinocchio.Model, got {brief(m)}") from None
+
+
+def mujoco_package(m: Any) -> Package:
+    """Joints by the names that our reader of MJCF gives them."""
+    joints: list[Theirs] = []
+    try:
+        for body in range(m.nbody):
+            ids = range(int(m.body_jntadr[body]), int(m.body_jntadr[body]) + int(m.body_jntnum[body]))
+            kinds = [int(m.jnt_type[j]) for j in ids]
+            names = joint_names([m.joint(j).name for j in ids], kinds, m.body(body).name or f"body{body}")
+            for j, kind, name in zip(ids, kinds, names, strict=True):
+                q, v = int(m.jnt_qposadr[j]), int(m.jnt_dofadr[j])
+                joints.append(Theirs(name, slice(q, q + WIDTH_Q[kind]), slice(v, v + WIDTH_V[kind])))
+        return Package("MuJoCo", joints, int(m.nq), int(m.nv), False, True)
+    except AttributeError:
+        raise ModelError(f"expected a mujoco.MjModel, got {brief(m)}") from None
+
+
+def _ours(model: Model) -> Iterator[Ours]:
+    for joint in model.joints:
+        leader = joint if joint.follows is None else model.joints[model.joint_index(joint.follows.leader)]
+        q, v = model.q_slice(leader.name), model.v_slice(leader.name)
+        drive = next((m.drive for m in leader.motions if m.drive is not None), None)
+        if joint.follows is not None:
+            yield Ours(joint.name, joint.type, q, v, joint.follows.ratio, joint.follows.offset, True, drive)
+            continue
+        yield Ours(joint.name, joint.type, q, v, drive=drive)
+        at, of = q.start, v.start
+        for part, kind, _ in joint.type.moved_joints() if isinstance(joint.type, Compound) else ():
+            n, nv = len(kind.q_names()), len(kind.v_names())
+            drive = next((m.drive for m in kind.built(f"part {part!r}") if m.drive is not None), None)
+            yield Ours(part, kind, slice(at, at + n), slice(of, of + nv), drive=drive)
+            at, of = at + n, of + nv
+
+
+def joint_pairs(model: Model, package: Package) -> list[tuple[Ours, Theirs]]:
+    """Joints of one name; a floating base by any name."""
+    there: dict[str, list[Ours]] = {}
+    for own in _ours(check_model(model, "a conversion of coordinates")):
+        there.setdefault(own.name, []).append(own)
+    names = {theirs.name for theirs in package.joints}
+    bases = [own for found in there.values() for own in found if isinstance(own.type, Free) and own.name not in names]
+    pairs = []
+    for theirs in package.joints:
+        found = there.get(theirs.name) or (bases if size_of(theirs) == (7, 6) and len(bases) == 1 else [])
+        if not found:
+            raise ModelError(
+                f"{package.name} has a joint that model {model.name!r} has not: {no_such('joint', theirs.name, there)}"
+            )
+        pairs.append((_fitting(found, theirs, package), theirs))
+    covered = np.zeros(model.nq, dtype=bool)
+    for own, _ in pairs:
+        covered[own.q] = True
+    if not covered.all():
+        missing = model.q_names[int(covered.argmin())]
+        raise ModelError(f"{package.name} has no joint for {missing!r} of model {model.name!r}; its joints are {sorted(names)}")
+    return pairs
+
+
+def _fitting(found: list[Ours], theirs: Theirs, package: Package) -> Ours:
+    """The joint or part, of those with one name, that has as many coordinates as theirs."""
+    wanted = size_of(theirs)
+    for own in found:
+        size = size_of(own)
+        if wanted in (size, {(1, 1): ANGLE, (3, 3): PLANAR}.get(size)):
+            return own
+        if size == (0, 0) and own.drive is not None and wanted in ((1, 1), ANGLE):
+            return own
+    raise ModelError(
+        f"joint {theirs.name!r} has {size[0]} coordinates and {size[1]} speeds, in {package.name} {wanted[0]} and "
+        f"{wanted[1]}: it is not the same joint, or it is driven"
+    )
+
+
 # --- values -------------------------------------------------------------------------------------------------------------------
 def _rows(x: Any, what: str, n: int) -> FloatArray:
     a = real_array(x, what)
@@ -107,10 +234,9 @@ def _to(model: Model, package: Package, q: State, v: State, t: float) -> FloatAr
         x, u = own.ratio * x + own.offset, None if u is None else own.ratio * u
         if package.linear_in_world and isinstance(own.type, Free) and u is not None:
             u = np.concatenate([rotated(unit(x[..., 3:]), u[..., :3]), u[..., 3:]], axis=-1)
-        with_sine = size_of(own) != size_of(theirs) and size_of(theirs) in (ANGLE, PLANAR)
-        if with_sine and size_of(theirs) == PLANAR and u is not None:
-            u = _turned(u, -x[..., 2])
-        if with_sine:
+        if size_of(own) != size_of(theirs) and size_of(theirs) in (ANGLE, PLANAR):  # which have a sine
+            if size_of(theirs) == PLANAR and u is not None:
+                u = _turned(u, -x[..., 2])
             x = np.concatenate([x[..., :-1], np.cos(x[..., -1:]), np.sin(x[..., -1:])], axis=-1)
         out[..., theirs.q] = _reordered(own.type, x, -1) if package.scalar_last else x
         if u is not None:
@@ -128,11 +254,10 @@ def _from(model: Model, package: Package, q: Any, v: Any, names: tuple[str, str]
         x, u = rows[..., theirs.q], None if speeds is None else speeds[..., theirs.v]
         if package.scalar_last:
             x = _reordered(own.type, x, 1)
-        with_sine = size_of(own) != size_of(theirs)
-        if with_sine:
+        if size_of(own) != size_of(theirs):
             x = np.concatenate([x[..., :-2], np.arctan2(x[..., -1:], x[..., -2:-1])], axis=-1)
-        if with_sine and size_of(theirs) == PLANAR and u is not None:
-            u = _turned(u, x[..., 2])
+            if size_of(theirs) == PLANAR and u is not None:
+                u = _turned(u, x[..., 2])
         if package.linear_in_world and isinstance(own.type, Free) and u is not None:
             u = np.concatenate([rotated(conjugate(unit(x[..., 3:])), u[..., :3]), u[..., 3:]], axis=-1)
         out[..., own.q] = x

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -46,25 +48,14 @@ def checked_count(most: object, what: str) -> int:
 
 
 def outermost(path: Path, most: int) -> FloatArray:
-    """`mesh_points` without a scale; MeshFault where the file has none."""
-    file_state(path)
-    pieces, _ = read_pieces(path)
-    return spread(hull_vertices(np.concatenate([piece.vertices[np.unique(piece.faces)] for piece in pieces])), most)
-
-
-def hull_vertices(points: FloatArray) -> FloatArray:
-    """The vertices of the convex hull; of points in a plane or on a line, all of them."""
+    """`mesh_points` without a scale; MeshFault where the file has none. Of points in a plane or on a line all are vertices; of
+    too many first the one farthest from the middle, then always the one farthest from all chosen."""
     from scipy.spatial import ConvexHull, QhullError
 
-    points = np.unique(points, axis=0)
-    try:
-        return points[np.sort(ConvexHull(points).vertices)]
-    except (QhullError, ValueError):
-        return points
-
-
-def spread(points: FloatArray, most: int) -> FloatArray:
-    """At most so many of the points: first the one farthest from the middle, then always the one farthest from all chosen."""
+    file_state(path)
+    points = np.unique(np.concatenate([piece.vertices[np.unique(piece.faces)] for piece in read_pieces(path)[0]]), axis=0)
+    with suppress(QhullError, ValueError):
+        points = points[np.sort(ConvexHull(points).vertices)]
     if len(points) <= most:
         return points
     chosen = [int(np.argmax(np.linalg.norm(points - points.mean(axis=0), axis=1)))]
@@ -82,8 +73,6 @@ DAMPING = 20.0
 """s/m: about critical where a model has sunk as deep as that, 2/√(g·SINK)."""
 SLIP = 2e-2
 """m/s"""
-
-
 CALLED = "ground contact of "
 
 
@@ -142,7 +131,11 @@ def add_ground(
         )
     notes: list[str] = []
     if stiffness is None:
-        stiffness = _default_stiffness(model, notes)
+        weight = float(sum(at_values(body.mass) for body in model.bodies) * np.linalg.norm(at_values(tuple(model.gravity))))
+        if not weight > 0.0:
+            raise ModelError(f"{model.name!r} has no weight: give add_ground a stiffness")
+        notes.append(f"stiffness: the weight of {weight:.4g} N sinks by {1e3 * SINK:g} mm where four points carry it")
+        stiffness = weight / (4.0 * SINK)
     surface = Plane(Pose((0.0, 0.0, 0.0 if height is None else height))) if against is None else against
     made: dict[str, Contact] = {}
     for visual in shapes:
@@ -152,13 +145,15 @@ def add_ground(
             contact = Contact(
                 visual.body, shape, surface, stiffness=stiffness, damping=damping, friction=friction, slip=slip, **options
             )
-            made[_free_name(f"{CALLED}{visual.body}", [*model.forces, *made])] = contact
+            name = f"{CALLED}{visual.body}"
+            free = (x for x in chain([name], (f"{name} {k}" for k in count(2))) if x not in model.forces and x not in made)
+            made[next(free)] = contact
     if not made:
         raise ModelError(f"{model.name!r}: none of its collision shapes can touch a ground: {'; '.join(notes)}")
     for name, contact in made.items():
         model.add_force(contact, name)
-    count = sum(len(contact.parts(model.structure)) for contact in made.values())
-    return Ground(tuple(made), count, stiffness, tuple(dict.fromkeys(notes)))
+    in_all = sum(len(contact.parts(model.structure)) for contact in made.values())
+    return Ground(tuple(made), in_all, stiffness, tuple(dict.fromkeys(notes)))
 
 
 def _refuse_twice(model: Model, body: str, shape: Any) -> None:
@@ -179,32 +174,14 @@ def _collision_shapes(model: Model, bodies: Iterable[str] | None) -> list[Visual
     found = [visual for visual in model.visuals if visual.role in ("collision", "both") and visual.body in names]
     if bodies is None:
         return found
-    wanted = {bodies} if isinstance(bodies, str) else set(_names(bodies))
+    given = list(bodies) if isinstance(bodies, Iterable) and not isinstance(bodies, str) else [bodies]
+    if not all(isinstance(name, str) for name in given):
+        raise ModelError(f"add_ground: bodies: expected names, got {brief(bodies)}")
+    wanted = set(given)
     links = {visual.link for visual in found if visual.link}
     for name in sorted(wanted - set(names) - links):
         raise ModelError(f"add_ground: no body {name!r} in {model.name!r}; the bodies are {known(names)}")
     return [visual for visual in found if not wanted.isdisjoint((visual.body, visual.link))]
-
-
-def _names(bodies: object) -> list[str]:
-    found = list(bodies) if isinstance(bodies, Iterable) else [bodies]
-    names = [name for name in found if isinstance(name, str)]
-    if len(names) < len(found):
-        raise ModelError(f"add_ground: bodies: expected names, got {brief(bodies)}")
-    return names
-
-
-def _default_stiffness(model: Model, notes: list[str]) -> float:
-    weight = float(sum(at_values(body.mass) for body in model.bodies) * np.linalg.norm(at_values(tuple(model.gravity))))
-    if not weight > 0.0:
-        raise ModelError(f"{model.name!r} has no weight: give add_ground a stiffness")
-    notes.append(f"stiffness: the weight of {weight:.4g} N sinks by {1e3 * SINK:g} mm where four points carry it")
-    return weight / (4.0 * SINK)
-
-
-def _free_name(name: str, taken: Iterable[str]) -> str:
-    taken = set(taken)
-    return next(x for x in (name, *(f"{name} {k}" for k in range(2, len(taken) + 3))) if x not in taken)
 
 
 def _shape_of(visual: Visual, model: Model, points: int, notes: list[str]) -> Any:
@@ -223,25 +200,20 @@ def _shape_of(visual: Visual, model: Model, points: int, notes: list[str]) -> An
             notes.append(f"the ellipsoid on {visual.body!r} touches with {points} points of its surface")
             return Points([tuple(x) for x in (_on_a_ball(points) * np.array(sizes)).tolist()], visual.at)
         case "mesh" | "sdf":
-            return _of_mesh(visual, model, points, notes)
+            try:
+                path = allowed_path(visual, model.mesh_folders)
+                found = outermost(path, points)
+            except MeshFault as fault:
+                notes.append(f"left out: the mesh {visual.uri!r} on {visual.body!r}: {fault}")
+                return None
+            notes.append(f"the mesh {path.name} touches with {plural(len(found), 'point')} of its convex hull")
+            return Points([tuple(x) for x in (found * np.array(visual.scale)).tolist()], visual.at)
     notes.append(f"left out: a {visual.kind} of sizes {sizes} on {visual.body!r}")
     return None
 
 
-def _of_mesh(visual: Visual, model: Model, points: int, notes: list[str]) -> Points | None:
-    try:
-        path = allowed_path(visual, model.mesh_folders)
-        found = outermost(path, points)
-    except MeshFault as fault:
-        notes.append(f"left out: the mesh {visual.uri!r} on {visual.body!r}: {fault}")
-        return None
-    notes.append(f"the mesh {path.name} touches with {plural(len(found), 'point')} of its convex hull")
-    return Points([tuple(x) for x in (found * np.array(visual.scale)).tolist()], visual.at)
-
-
 def _on_a_ball(n: int) -> np.ndarray:
     """Points of a unit sphere, evenly spread along a spiral (Vogel's)."""
-    z = 1.0 - (2.0 * np.arange(n) + 1.0) / n
-    angle = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(n)
+    z, angle = 1.0 - (2.0 * np.arange(n) + 1.0) / n, np.pi * (3.0 - np.sqrt(5.0)) * np.arange(n)
     r = np.sqrt(1.0 - z * z)
     return np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=1)

@@ -1,17 +1,20 @@
-"""`sharnir.load`: a model from a file, by its suffix."""
+"""Models from files and back, by the suffix of the file: `sharnir.load` and `Model.save`. Readers and writers are imported when
+they are needed: YAML and its checks take longer to import than a model to load."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..errors import FormatError
+from ..errors import FormatError, StateError
 from ..model.model import Model
+from ..reporting.atomic_write import atomic_write
 from ..types import FilePath, truth
 from .paths import LoadOptions, model_path
 from .xml import read_xml
 
 XML, YAML = (".urdf", ".xml", ".mjcf"), (".yaml", ".yml")
 READABLE = ".urdf (URDF), .xml or .mjcf (MuJoCo's MJCF), .yaml or .yml (sharnir's own)"
+WRITABLE = ".urdf (URDF), .yaml or .yml (sharnir's own)"
 
 
 def load(
@@ -31,20 +34,17 @@ def load(
     passive        False leaves damping, friction and stiffness out
     actuators      False leaves the actuators of an MJCF file out
     """
-    # each reader is imported where it is needed: YAML and its checks take longer to import than a model to load
     path = model_path(path)
     floating, passive = truth(floating, "floating"), truth(passive, "passive")
     options = LoadOptions(floating, strict, package_paths, passive, truth(actuators, "actuators"))
     suffix = path.suffix.lower()
-    root = read_xml(path) if suffix in XML else None
-    if root is not None and (suffix == ".urdf" or root.tag == "robot"):
-        from .urdf import load_urdf
-
-        return load_urdf(path, options, root)
-    if root is not None:
-        from .mjcf import load_mjcf
-
-        return load_mjcf(path, options, root)
+    if suffix in XML:
+        root = read_xml(path)
+        if suffix == ".urdf" or root.tag == "robot":
+            from .urdf import load_urdf as load_root
+        else:
+            from .mjcf import load_mjcf as load_root
+        return load_root(path, options, root)
     if suffix in YAML:
         from .native import load_native
 
@@ -52,3 +52,25 @@ def load(
     if suffix == ".xacro":
         raise FormatError(f"{path}: xacro is a macro language, not a model; run it first: xacro {path.name} > {path.stem}")
     raise FormatError(f"{path}: cannot tell the format from the suffix {suffix!r}; what can be read: {READABLE}")
+
+
+def save(model: Model, path: FilePath) -> None:
+    path = model_path(path)
+    suffix = path.suffix.lower()
+    if suffix == ".urdf":
+        from .urdf_write import urdf_text
+
+        text = urdf_text(model, path.parent)
+    elif suffix in YAML:
+        from .native import dumps
+
+        text = dumps(model)
+    else:
+        raise FormatError(f"{path}: cannot tell the format from the suffix {suffix!r}; what can be written: {WRITABLE}")
+    try:
+        with atomic_write(path) as part:
+            part.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be written ({error.strerror})") from None
+    except StateError as error:
+        raise FormatError(str(error)) from None

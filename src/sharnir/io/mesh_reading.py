@@ -150,19 +150,16 @@ def _referred_files(path: Path) -> Any:
 
         def get(self, name: str) -> bytes:
             try:
-                return self._read(name.removeprefix("file://").removeprefix("./").strip())
+                inside = confined(folder / name.removeprefix("file://").removeprefix("./").strip(), roots)
+                if inside is None:
+                    raise PermissionError("it leads out of the package of the mesh")
+                if (size := inside.stat().st_size) > LARGEST_REFERRED:
+                    raise PermissionError(f"{size / 1e6:.0f} MB are too many")
+                return inside.read_bytes()
             except (*UNUSABLE, AttributeError) as error:
                 why = str(error) if isinstance(error, PermissionError) else "missing"
                 self.left_out.append(f"{name} ({why})")
                 raise FileNotFoundError(name) from None
-
-        def _read(self, name: str) -> bytes:
-            inside = confined(folder / name, roots)
-            if inside is None:
-                raise PermissionError("it leads out of the package of the mesh")
-            if inside.stat().st_size > LARGEST_REFERRED:
-                raise PermissionError(f"{inside.stat().st_size / 1e6:.0f} MB are too many")
-            return inside.read_bytes()
 
         def namespaced(self, namespace: str) -> Any:
             return self
@@ -183,7 +180,8 @@ def _placed(scene: Any, kind: str) -> Iterator[Piece]:
         mesh = scene.geometry[name]
         if not hasattr(mesh, "faces") or not len(mesh.faces):
             continue  # lines and points
-        unit = _unit(mesh) if kind == "dae" else 1.0
+        metres, *units = str(mesh.metadata.get("units", "")).split(" * ")  # trimesh says `0.001 * meters` of COLLADA
+        unit = float(metres) if kind == "dae" and len(units) == 1 else 1.0
         faces = np.asarray(mesh.faces)
         colour, colours = _colours(mesh, kind)
         vertices = np.asarray(mesh.vertices, dtype=float)
@@ -201,12 +199,6 @@ def _placed(scene: Any, kind: str) -> Iterator[Piece]:
         yield Piece(vertices, faces, colour, colours)
 
 
-def _unit(mesh: Any) -> float:
-    """Metres of the unit of a COLLADA file: trimesh says `0.001 * meters`."""
-    words = str(mesh.metadata.get("units", "")).split(" * ")
-    return float(words[0]) if len(words) == 2 else 1.0
-
-
 def _colours(mesh: Any, kind: str) -> tuple[Colour | None, FloatArray | None]:
     """One colour, or one for each vertex or face (…, 3); neither where the file says nothing."""
     look = mesh.visual
@@ -220,14 +212,12 @@ def _colours(mesh: Any, kind: str) -> tuple[Colour | None, FloatArray | None]:
         return None, None
     image = getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
     if image is not None and look.uv is not None and len(look.uv) == len(mesh.vertices):
-        sampled = np.asarray(look.to_color().vertex_colors) / 255.0
-        return (1.0, 1.0, 1.0, 1.0), sampled[:, :3]
-    if image is None and getattr(material, "baseColorFactor", 0) is None:
-        return None, None
+        return (1.0, 1.0, 1.0, 1.0), np.asarray(look.to_color().vertex_colors)[:, :3] / 255.0
     if image is not None:  # nothing says where it lies
-        mean = np.asarray(image.convert("RGB").resize((1, 1))).reshape(3) / 255.0
-        r, g, b = mean.tolist()
+        r, g, b = (np.asarray(image.convert("RGB").resize((1, 1))).reshape(3) / 255.0).tolist()
         return (r, g, b, 1.0), None
+    if getattr(material, "baseColorFactor", 0) is None:
+        return None, None
     r, g, b, a = _display(np.asarray(material.main_color)[None] / 255.0, kind)[0].tolist()
     return (r, g, b, a if a > 0.0 else 1.0), None  # COLLADA of many programs has opacity and transparency exchanged
 

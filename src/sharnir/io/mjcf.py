@@ -9,19 +9,15 @@ import numpy as np
 
 from ..errors import FormatError, known
 from ..model.import_report import ImportReport
-from ..model.joints import Ball, Free, Weld
+from ..model.joints import Ball, Compound, Free, Weld
 from ..model.model import Model
 from ..model.pose import Pose
 from ..types import FloatArray
-from .mjcf_actuators import add_actuators
-from .mjcf_bodies import add_bodies
-from .mjcf_import import MjcfImport, ModelCoordinate, Names, compile_source, pose_of
-from .mjcf_joints import FREE, HINGE, SLIDE, WIDTH_Q, WIDTH_V, JointPart, JointReader, add_joints, joint_names
-from .mjcf_process import COMPILER
-from .mjcf_record import CompiledModel
-from .mjcf_rest import add_visuals, free_pose, report_options, report_others
+from .mjcf_forces import add_actuators, add_tendons
+from .mjcf_import import MjcfImport, ModelCoordinate, Names, add_bodies, add_visuals, compile_source, pose_of, report_rest
+from .mjcf_joints import FREE, HINGE, SLIDE, WIDTH_Q, WIDTH_V, JointPart, JointReader, joint_names
+from .mjcf_process import COMPILER, CompiledModel
 from .mjcf_source import read_source
-from .mjcf_tendons import add_tendons
 from .paths import LoadOptions
 from .rigid_groups import Carrier
 from .xml import Element, located
@@ -37,11 +33,6 @@ class Couplings:
     held: dict[int, float] = field(default_factory=dict)
     """Joint -> the value that an equality holds it at."""
 
-    @property
-    def separate(self) -> set[int]:
-        """Joints that must be joints of their own in the model, since parts of a compound cannot be coupled."""
-        return {*self.follows, *(leader for leader, _, _ in self.follows.values())}
-
     def leads(self, j: int, of: int) -> bool:
         """Whether joint `of` follows j, directly or through others."""
         while of in self.follows:
@@ -53,17 +44,13 @@ class Couplings:
 
 def _active(compiled: CompiledModel, report: ImportReport, kinds: tuple[str, ...]) -> list[tuple[int, str, str]]:
     """(number, kind, label) of the active equalities of the given kinds."""
-    types = {number: kind for kind, number in compiled.enumeration("mjtEq").items()}
     off = compiled.is_disabled("equality") or compiled.is_disabled("constraint")
     out = []
     for e in range(compiled.count("equality")):
-        kind = types.get(int(compiled.eq_type[e]), "unknown")
-        label = compiled.label("equality", e)
-        if kind not in kinds:
-            continue
-        if off or not compiled.eq_active0[e]:
+        kind, label = compiled.word("mjtEq", compiled.eq_type[e]), compiled.label("equality", e)
+        if kind in kinds and (off or not compiled.eq_active0[e]):
             report.ignored(f"{kind} equality", label, "it is switched off in the file")
-        else:
+        elif kind in kinds:
             out.append((e, kind, label))
     return out
 
@@ -112,9 +99,7 @@ def _ends(on: MjcfImport, e: int, kind: str) -> tuple[Carrier, Carrier]:
     """The two frames (for connect: points) that an equality makes coincide."""
     compiled = on.compiled
     one, two, data = int(compiled.eq_obj1id[e]), int(compiled.eq_obj2id[e]), compiled.eq_data[e]
-    objects = compiled.enumeration("mjtObj")
-    objtype = getattr(compiled, "eq_objtype", np.full(compiled.count("equality"), objects["body"]))[e]
-    if objtype == objects["site"]:
+    if compiled.word("mjtObj", compiled.given("eq_objtype", e, -1)) == "site":
         return on.site(one), on.site(two)
     here, there = on.carriers[one], on.carriers[two]
     if kind == "connect":
@@ -141,16 +126,14 @@ def load_mjcf(path: Path, options: LoadOptions, root: Element) -> Model:
     compiled = compile_source(source, report, options.floating)
     with located(source.error):
         gravity = (0.0, 0.0, 0.0) if compiled.is_disabled("gravity") else compiled.opt_gravity.tolist()
-        model = Model(path.stem if compiled.name in ("", "MuJoCo Model") else compiled.name, gravity)
+        model = Model(path.stem if compiled.facts["name"] in ("", "MuJoCo Model") else compiled.facts["name"], gravity)
         model.import_report = report
         on = MjcfImport(model, compiled, source, report, options.passive)
         builder = _Builder(on, _floating_body(compiled, path) if options.floating else -1)
-        on.coordinates = builder.coordinates()
         add_tendons(on)
         add_actuators(on, options.actuators)
         add_visuals(on)
-        report_options(compiled, source, report)
-        report_others(compiled, report)
+        report_rest(on)
         model.keyframes = builder.keyframes()
     return model
 
@@ -185,10 +168,21 @@ class _Builder:
             if moving[i]:
                 with on.located("body", i):
                     self._joints(i, reader, names)
-        self._couple()
+        name_of = {j: name for name, ids in self.placed.items() for j in ids}
+        for follower, (leader, ratio, offset) in self.couplings.follows.items():
+            self.model.couple(name_of[follower], name_of[leader], ratio, offset)
         add_loops(on, names)
+        for name, ids in self.placed.items():
+            q = v = 0
+            for j in ids:
+                if j not in self.couplings.held:
+                    kind = int(self.compiled.jnt_type[j])
+                    on.coordinates[j] = ModelCoordinate(name, q, v)
+                    q, v = q + WIDTH_Q[kind], v + WIDTH_V[kind]
 
     def _joints(self, i: int, reader: JointReader, names: Names) -> None:
+        """Join a body to its carrier by its joints: by a compound one, or where some are coupled, which parts of a compound
+        cannot be, by separate ones with massless bodies between."""
         compiled, child = self.compiled, self.on.carriers[i].body
         above = self.on.carriers[int(compiled.body_parentid[i])]
         ids = range(compiled.body_jntadr[i], compiled.body_jntadr[i] + compiled.body_jntnum[i])
@@ -201,26 +195,19 @@ class _Builder:
             at = above.at @ pose_of(compiled.body_pos[i], compiled.body_quat[i])
             if compiled.jnt_type[ids[0]] == FREE:
                 at = Pose()  # its coordinates say where it is in the world
-        separate = not self.couplings.separate.isdisjoint(ids)
-        made = add_joints(self.model, names, parts, above.body, child, at, child_at, separate)
-        self.placed |= {name: [ids[k] for k in own if len(ids)] for name, own in made.items()}
-
-    def _couple(self) -> None:
-        name_of = {j: name for name, ids in self.placed.items() for j in ids}
-        for follower, (leader, ratio, offset) in self.couplings.follows.items():
-            self.model.couple(name_of[follower], name_of[leader], ratio, offset)
-
-    def coordinates(self) -> dict[int, ModelCoordinate]:
-        """Which coordinate of which joint of the model each hinge or slide of the file became; none where it is held."""
-        out: dict[int, ModelCoordinate] = {}
-        for name, ids in self.placed.items():
-            q = v = 0
-            for j in ids:
-                if j not in self.couplings.held:
-                    kind = int(self.compiled.jnt_type[j])
-                    out[j] = ModelCoordinate(name, q, v)
-                    q, v = q + WIDTH_Q[kind], v + WIDTH_V[kind]
-        return out
+        coupled = {*self.couplings.follows, *(leader for leader, _, _ in self.couplings.follows.values())}
+        if len(parts) > 1 and coupled.isdisjoint(ids):
+            name, compound = names.unique(child, "joint"), Compound({p.name: (p.joint, p.where) for p in parts})
+            self.model.add_joint(name, compound, above.body, child, at=at, child_at=child_at)
+            self.placed[name] = list(ids)
+            return
+        parent = above.body
+        for k, part in enumerate(parts):
+            name, last = names.unique(part.name, "joint"), k == len(parts) - 1
+            moved = child if last else self.model.add_body(f"{child}/{part.name}").name
+            here = at @ part.where if k == 0 else part.where
+            self.model.add_joint(name, part.joint, parent, moved, at=here, child_at=child_at if last else None)
+            self.placed[name], parent = list(ids[k : k + 1]), moved
 
     def keyframes(self) -> dict[str, FloatArray]:
         """Positions of the file in our coordinates."""
@@ -238,7 +225,7 @@ class _Builder:
         for joint in self.model.joints:
             ids = self.placed[joint.name]
             if not ids:
-                q += free_pose(c, self.floated)
+                q += [*c.body_pos[self.floated].tolist(), *c.body_quat[self.floated].tolist()]
             for j in ids:
                 at = int(c.jnt_qposadr[j])
                 q += [] if j in bound else [float(x) for x in qpos[at : at + WIDTH_Q[int(c.jnt_type[j])]]]

@@ -1,4 +1,5 @@
-"""MuJoCo's own compiler: resolves defaults, angles, frames and inertia from shapes. It runs in a process of its own.
+"""The process in which MuJoCo's own compiler resolves defaults, angles, frames and inertia from shapes of files that are not
+trusted: bounded in time and memory, and expendable. Run by `mjcf_process.py`.
 
 A mesh is read only where mass comes from it, or where it gives a shape its size. Any other is replaced by a tetrahedron: it has
 no effect on the motion, so that its faults have none either.
@@ -6,17 +7,28 @@ no effect on the motion, so that its faults have none either.
 
 from __future__ import annotations
 
+import os
+import select
+import signal
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from functools import cache
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
 
 from ..errors import FormatError, ModelError
 from ..types import FloatArray
-from .mjcf_record import MISSING
+from .mjcf_process import MISSING, receive, send
+
+try:
+    import resource
+except ImportError:  # Windows: time is bounded by the parent, memory is not
+    resource = None  # type: ignore[assignment]
+
+GROWN = 512 * 2**20
+"""Bytes of memory beyond which the process ends after a job: the next one starts afresh."""
 
 TETRAHEDRON = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 UNCHANGED = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
@@ -50,10 +62,7 @@ KINDS = (
 SHORT = {"joint": "jnt", "camera": "cam", "equality": "eq"}
 LOCATED = {"body": "bodies", "joint": "joints", "geom": "geoms", "site": "sites"}
 """Objects that errors have the lines of, and what MjSpec calls the list of them."""
-ENUMERATIONS = {
-    "mjtGeom": "mjGEOM_", "mjtEq": "mjEQ_", "mjtWrap": "mjWRAP_", "mjtObj": "mjOBJ_", "mjtDisableBit": "mjDSBL_",
-    "mjtDyn": "mjDYN_", "mjtGain": "mjGAIN_", "mjtBias": "mjBIAS_", "mjtTrn": "mjTRN_",
-}  # fmt: skip
+ENUMERATIONS = ("mjtGeom", "mjtEq", "mjtWrap", "mjtObj", "mjtDisableBit", "mjtDyn", "mjtGain", "mjtBias", "mjtTrn")
 
 
 def import_mujoco() -> Any:
@@ -95,8 +104,7 @@ def compiled(job: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, FloatArr
             facts, arrays = _compiled(job, fitted=False)  # is the mesh at fault that a shape is fitted to?
         except FormatError:
             raise first from None
-        facts["unfitted"] = str(first)
-        return facts, arrays
+        return facts | {"unfitted": str(first)}, arrays
 
 
 def _compiled(job: Mapping[str, Any], fitted: bool) -> tuple[dict[str, Any], dict[str, FloatArray]]:
@@ -115,55 +123,41 @@ def _compiled(job: Mapping[str, Any], fitted: bool) -> tuple[dict[str, Any], dic
             blamed = next((f"; body {body!r} takes its mass from it" for m, body in heavy.items() if f"'{m}'" in str(error)), "")
             raise FormatError(f"MuJoCo refuses this model: {error}{blamed}") from None
     facts = _facts(mujoco, spec, model)
-    of_name = {mesh.name: mesh for mesh in meshes}
+    placed = [meshes.get(name, ("", UNCHANGED)) for name in facts["names"]["mesh"]]
     facts["messages"] = list(dict.fromkeys(" ".join(words.split()) for words in messages))
-    facts["meshes"] = [of_name[name].file if name in of_name else "" for name in facts["names"]["mesh"]]
-    changes = [of_name[name].change if name in of_name else UNCHANGED for name in facts["names"]["mesh"]]
-    return facts, _arrays(model) | {"mesh_change": np.array(changes, dtype=float).reshape(-1, len(UNCHANGED))}
+    facts["meshes"] = [file for file, _ in placed]
+    changes = np.array([change for _, change in placed], dtype=float).reshape(-1, len(UNCHANGED))
+    return facts, _arrays(model) | {"mesh_change": changes}
 
 
 # --- meshes -------------------------------------------------------------------------------------------------------------
-class _Mesh:
-    """Name, file and placement of a mesh, before a tetrahedron takes its place."""
-
-    def __init__(self, mesh: Any) -> None:
-        self.name, self.file = str(mesh.name), str(mesh.file)
-        self.change = [float(x) for x in (*mesh.scale, *mesh.refpos, *mesh.refquat)]
-
-
 def _meshes(
     mujoco: Any, spec: Any, files: Mapping[str, tuple[str | None, str]], heavy: Mapping[str, str], fitted: bool
-) -> list[_Mesh]:
-    """Decide which meshes are read; the rest are tetrahedra from here on."""
-    if not spec.meshes:
-        return []
-    sized = _fitted(mujoco, spec) if fitted else set()
-    out = []
+) -> dict[str, tuple[str, tuple[float, ...]]]:
+    """File and placement of every mesh by its name. Those that need not be read are tetrahedra from here on."""
+    own = (mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_SDF)  # others take their size from the mesh
+    sized = {geom.meshname for geom in spec.geoms if geom.meshname and geom.type not in own} if fitted and spec.meshes else set()
+    out = {}
     for mesh in spec.meshes:
-        said = _Mesh(mesh)
-        out.append(said)
-        path, fault = files.get(said.file, (None, ""))
-        if fault and said.name in heavy:
-            words = f"body {heavy[said.name]!r} takes its mass from the mesh {said.name!r}, but {fault}"
+        name, file = str(mesh.name), str(mesh.file)
+        out[name] = file, tuple(float(x) for x in (*mesh.scale, *mesh.refpos, *mesh.refquat))
+        path, fault = files.get(file, (None, ""))
+        if fault and name in heavy:
+            words = f"body {heavy[name]!r} takes its mass from the mesh {name!r}, but {fault}"
             raise FormatError(f"{words}; put it there, or give the body an <inertial> (line {_line(mesh)})")
-        if said.name in heavy or (said.name in sized and not fault):
+        if name in heavy or (name in sized and not fault):
             mesh.file = path or ""
-        else:
-            _replace(mesh)
+            continue
+        mesh.file, mesh.content_type, mesh.plugin.active = "", "", False
+        mesh.uservert, mesh.scale, mesh.maxhullvert = TETRAHEDRON, (1.0, 1.0, 1.0), -1
+        for field in ("userface", "userfacenormal", "userfacetexcoord", "usernormal", "usertexcoord"):
+            if hasattr(mesh, field):
+                setattr(mesh, field, [])
     plain = {mesh.name for mesh in spec.meshes if not mesh.plugin.active}
-    for geom in spec.geoms:
+    for geom in spec.geoms if plain else ():
         if geom.type == mujoco.mjtGeom.mjGEOM_SDF and geom.meshname in plain:
             geom.type, geom.plugin.active = mujoco.mjtGeom.mjGEOM_MESH, False
     return out
-
-
-def _replace(mesh: Any) -> None:
-    mesh.file, mesh.content_type, mesh.plugin.active = "", "", False
-    mesh.uservert, mesh.scale = TETRAHEDRON, (1.0, 1.0, 1.0)
-    for field in ("userface", "userfacenormal", "userfacetexcoord", "usernormal", "usertexcoord"):
-        if hasattr(mesh, field):
-            setattr(mesh, field, [])
-    mesh.maxhullvert = -1
 
 
 def _weighing(mujoco: Any, spec: Any, floating: bool) -> dict[str, str]:
@@ -193,55 +187,89 @@ def _moves(body: Any) -> bool:
     return False
 
 
-def _fitted(mujoco: Any, spec: Any) -> set[str]:
-    """Meshes that give boxes, capsules … their size."""
-    own = (mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_SDF)
-    return {geom.meshname for geom in spec.geoms if geom.meshname and geom.type not in own}
-
-
 # --- the compiled model as plain data ---------------------------------------------------------------------------------------
 def _facts(mujoco: Any, spec: Any, model: Any) -> dict[str, Any]:
-    text = model.names
-    names = {}
-    for kind in KINDS:
-        places = getattr(model, f"name_{SHORT.get(kind, kind)}adr", ())
-        names[kind] = [text[a : text.index(b"\0", a)].decode(errors="replace") for a in places]
-    lines = {kind: _lines(getattr(spec, several), len(names[kind])) for kind, several in LOCATED.items()}
+    def name_at(place: int) -> str:
+        return str(model.names[place : model.names.index(b"\0", place)].decode(errors="replace"))
+
+    names = {kind: list(map(name_at, getattr(model, f"name_{SHORT.get(kind, kind)}adr", ()))) for kind in KINDS}
+    lines = {kind: [0] * len(names[kind]) for kind in LOCATED}
+    for kind, several in LOCATED.items():
+        for one in getattr(spec, several):
+            if 0 <= one.id < len(lines[kind]):
+                lines[kind][one.id] = _line(one)
     enumerations = {
-        name: {k.removeprefix(prefix).lower(): int(v) for k, v in getattr(mujoco, name).__members__.items()}
-        for name, prefix in ENUMERATIONS.items()
+        name: {k.partition("_")[2].lower(): int(v) for k, v in getattr(mujoco, name).__members__.items()} for name in ENUMERATIONS
     }
-    own = text[: text.index(b"\0")].decode(errors="replace")
-    return {"name": own, "names": names, "lines": lines, "enumerations": enumerations}
-
-
-def _lines(objects: Any, count: int) -> list[int]:
-    """The line that defines each object."""
-    found = [0] * count
-    for one in objects:
-        if 0 <= one.id < count:
-            found[one.id] = _line(one)
-    return found
+    return {"name": name_at(0), "names": names, "lines": lines, "enumerations": enumerations}
 
 
 def _line(one: Any) -> int:
-    """MuJoCo has it as words: "line 12"."""
+    """The line that defines an object. MuJoCo has it as words: "line 12"."""
     word = str(one.info).rpartition("line ")[2]
     return int(word) if word.isdecimal() else 0
 
 
 def _arrays(model: Any) -> dict[str, FloatArray]:
     option = model.opt
-    out = {
+    fields = ["qpos0", *(f"{kind}_{name}" for kind, names in READ.items() for name in names.split())]
+    return {
         "opt_gravity": np.array(option.gravity),
         "opt_fluid": np.array([option.density, option.viscosity]),
         "opt_disableflags": np.array([option.disableflags]),
         "opt_disableactuator": np.array([option.disableactuator]),
+        **{field: getattr(model, field) for field in fields if hasattr(type(model), field)},
     }
-    return out | {field: getattr(model, field) for field in _fields()}
 
 
-@cache
-def _fields() -> list[str]:
-    wanted = ["qpos0", *(f"{kind}_{name}" for kind, names in READ.items() for name in names.split())]
-    return [field for field in wanted if hasattr(import_mujoco().MjModel, field)]
+# --- the process ---------------------------------------------------------------------------------------------------------
+def main(idle: float) -> None:
+    """Serve jobs from standard input, until that is closed or none comes for `idle` seconds."""
+    jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)  # whatever MuJoCo and its plugins print
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this process
+    if resource is not None:
+        _lower(resource.RLIMIT_CORE, 0)
+    try:
+        import_mujoco()
+    except ModelError as error:
+        send(answers, {"missing": str(error)})
+        return
+    send(answers, {"ready": True})
+    with suppress(EOFError, BrokenPipeError):
+        while sys.platform == "win32" or select.select([jobs], [], [], idle)[0]:  # on Windows it knows no pipes
+            if _answer(receive(jobs)[0], answers):
+                break
+
+
+def _answer(job: dict[str, Any], answers: Any) -> bool:
+    """Whether this was the last job: a process that has grown is replaced."""
+    if resource is not None:  # the parent's clock ends a job that takes too long; this one counts where the parent is gone
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _lower(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime + job["seconds"] * (os.cpu_count() or 1)) + 1)
+        if memory := _memory():
+            _lower(resource.RLIMIT_AS, memory + int(job["bytes"]))
+    try:
+        facts, arrays = compiled(job)
+    except FormatError as error:
+        facts, arrays = {"refused": str(error)}, {}
+    except MemoryError:
+        facts, arrays = {"memory": True}, {}
+    last = _memory(resident=True) > GROWN
+    send(answers, {**facts, "last": True} if last else facts, arrays)
+    return last
+
+
+def _lower(what: int, limit: int) -> None:
+    hard = resource.getrlimit(what)[1]
+    resource.setrlimit(what, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+
+
+def _memory(resident: bool = False) -> int:
+    """Bytes of address space, or those in use; 0 where the system does not tell (and does not bound them either)."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[resident]) * resource.getpagesize()
+    except OSError:
+        return 0

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..model.import_report import ImportReport
-from ..model.joints import Ball, Compound, Free, Joint, Prismatic, Revolute
-from ..model.model import Model
+from ..model.joints import Ball, Free, Joint, Prismatic, Revolute
 from ..model.pose import Pose, Rotation
 from ..trace.formula import formula
 from .mjcf_import import MjcfImport, Names
-from .mjcf_record import CompiledModel
+from .mjcf_process import CompiledModel
 
 FREE, BALL, SLIDE, HINGE = range(4)
 """mjtJoint."""
+TYPES: tuple[tuple[str, type[Joint]], ...] = (("free", Free), ("ball", Ball), ("slide", Prismatic), ("hinge", Revolute))
 WIDTH_Q, WIDTH_V = (7, 4, 1, 1), (6, 3, 1, 1)
 
 
-@dataclass(frozen=True)
-class JointPart:
+class JointPart(NamedTuple):
     """One joint of the file, and its pose in the frame that the joint before it moves."""
 
     name: str
@@ -58,12 +56,11 @@ class JointReader:
         return parts, (behind @ Pose((-anchor).tolist())).inverse()
 
     def joint(self, j: int, name: str) -> Joint:
-        kind, axis = int(self.compiled.jnt_type[j]), self.compiled.jnt_axis[j].tolist()
+        kind = int(self.compiled.jnt_type[j])
         options = self.options(j, kind, f"joint {name!r}")
-        self.report.honoured(f"{('free', 'ball', 'slide', 'hinge')[kind]} joint", f"joint {name!r}")
-        if kind in (HINGE, SLIDE):
-            return (Revolute if kind == HINGE else Prismatic)(axis, **options)
-        return Ball(**options) if kind == BALL else Free(**options)
+        word, made = TYPES[kind]
+        self.report.honoured(f"{word} joint", f"joint {name!r}")
+        return made(**options, **({"axis": self.compiled.jnt_axis[j].tolist()} if kind in (HINGE, SLIDE) else {}))
 
     def options(self, j: int, kind: int, where: str) -> dict[str, Any]:
         c, report = self.compiled, self.report
@@ -105,7 +102,7 @@ class JointReader:
             report.kept("actuatorfrcrange", where, "for controllers, as the effort of the joint")
         for field in ("jnt_stiffnesspoly", "dof_dampingpoly", "jnt_springyield"):
             row = j if field.startswith("jnt") else at
-            if np.any(getattr(c, field, np.zeros(row + 1))[row]):
+            if np.any(c.given(field, row)):
                 report.ignored(f"nonlinear {field[4:]}", where, "only the linear part acts")
         if j in self.held:
             options["motion"] = formula(self.held[j], "t")
@@ -135,29 +132,3 @@ def joint_names(given: Sequence[str], kinds: Sequence[int], body: str) -> list[s
     names = Names()
     plain = f"{body} float" if list(kinds) == [FREE] else f"{body} joint"
     return [names.unique(name or plain, "joint") for name in given]
-
-
-def add_joints(
-    model: Model, names: Names, parts: list[JointPart], parent: str, child: str, at: Pose, child_at: Pose, separate: bool
-) -> dict[str, list[int]]:
-    """Join two bodies by a chain of parts: as one compound joint, or as `separate` joints with massless bodies between.
-
-    Returns the parts of every joint added to the model.
-    """
-    if len(parts) == 1:
-        name = names.unique(parts[0].name, "joint")
-        model.add_joint(name, parts[0].joint, parent, child, at=at @ parts[0].where, child_at=child_at)
-        return {name: [0]}
-    if not separate:
-        name = names.unique(child, "joint")
-        model.add_joint(name, Compound({p.name: (p.joint, p.where) for p in parts}), parent, child, at=at, child_at=child_at)
-        return {name: list(range(len(parts)))}
-    made: dict[str, list[int]] = {}
-    for k, part in enumerate(parts):
-        last = k == len(parts) - 1
-        name = names.unique(part.name, "joint")
-        moved = child if last else model.add_body(f"{child}/{part.name}").name
-        here = at @ part.where if k == 0 else part.where
-        model.add_joint(name, part.joint, parent, moved, at=here, child_at=child_at if last else None)
-        made[name], parent = [k], moved
-    return made

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import FormatError, known
 from ..model.import_report import ImportReport
@@ -32,8 +33,7 @@ _SUSPECT = re.compile(r"nan|inf|e\+?\d{3}|\d{300}", re.IGNORECASE)
 _LINE = re.compile(r"(?<![a-z])line (?:number=)?(\d+)", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Asset:
+class Asset(NamedTuple):
     """A mesh or height field in a file: how the model names it, where that is, or why it is not read."""
 
     label: str
@@ -70,8 +70,11 @@ class Source:
     @property
     def size(self) -> int:
         """Bytes of all that may be read."""
-        texts = (self.text, *self.submodels.values())
-        return sum(map(len, texts)) + sum(_bytes(a.path) for a in self.assets.values() if a.path is not None)
+        size = sum(map(len, (self.text, *self.submodels.values())))
+        for asset in self.assets.values():
+            with suppress(OSError):  # gone since it was found
+                size += asset.path.stat().st_size if asset.path is not None else 0
+        return size
 
     def error(self, message: str, line: int = 0, label: str = "") -> FormatError:
         """A message with the file and line it refers to: the given line of the text, or the one that the message names."""
@@ -86,17 +89,18 @@ class Source:
 
 def read_source(path: Path, root: Element, package_paths: FilePath | Iterable[FilePath], report: ImportReport) -> Source:
     """Read a file with its includes; every path in it must stay inside its package or a declared folder."""
-    return _Reader(Folders(path, package_paths), report).read(path, root)
+    return _Reader(path, root, package_paths, report, Source(path)).source
 
 
 class _Reader:
-    def __init__(self, folders: Folders, report: ImportReport, outer: Source | None = None) -> None:
-        self.folders, self.report, self.outer = folders, report, outer
+    """Reads a file into `source`; `outer` is what has been read of the model that it is attached to."""
 
-    def read(self, path: Path, root: Element) -> Source:
+    def __init__(
+        self, path: Path, root: Element, package_paths: FilePath | Iterable[FilePath], report: ImportReport, outer: Source
+    ) -> None:
         if root.tag != "mujoco":
             raise root.error(_not_a_model(root, path))
-        outer = self.outer or Source(path)
+        self.folders, self.report = Folders(path, package_paths), report
         self.source = Source(path, origins=outer.origins, assets=outer.assets, submodels=outer.submodels)
         self.seen = {path.resolve()}
         self.count = 0
@@ -106,7 +110,6 @@ class _Reader:
         self._write(root, 0, 1)
         self.source.before = len(self.source.origins)
         self.source.origins += self.own
-        return self.source
 
     def _include(self, parent: Element, beside: Path, depth: int = 0) -> None:
         """Put the contents of included files in place of `<include file>`."""
@@ -149,8 +152,10 @@ class _Reader:
                 self.report.ignored(element.tag, element.where, "appearance only")
             return
         _check_finite(element)
-        if element.tag == "hfield":
-            _flatten(element)
+        if element.tag == "hfield":  # flat: nothing here collides with it, and it has no mass
+            element.attributes |= {"nrow": "2", "ncol": "2"}
+            for name in ("elevation", "content_type"):
+                element.attributes.pop(name, None)
         copies *= _copies(element, copies)
         if element.tag == "option" and depth == 1:
             self.source.options.append(element)
@@ -176,12 +181,11 @@ class _Reader:
             return
         if self.strip:
             name = re.split(r"[/\\]", name)[-1]
-        path, fault = self.folders.find(name, (self.folders.folder / self.meshdir,))
+        places = (self.folders.folder / self.meshdir,)
         if element.tag not in ("mesh", "hfield"):
-            if path is None:
-                raise element.error(fault)
-            element.attributes["file"] = str(path)
+            element.attributes["file"] = str(self.folders.first(element, name, places))
             return
+        path, fault = self.folders.find(name, places)
         own = element.attributes.setdefault("name", Path(name).stem)
         token = f"asset{len(self.source.assets)}{Path(name).suffix[:10]}"
         self.source.assets[token] = Asset(f"{element.tag} {own!r}", name, path, fault)
@@ -197,34 +201,24 @@ class _Reader:
             raise element.error("more than 50 models inside each other")
         given = f"submodel{len(self.source.submodels)}.xml"
         self.source.submodels[given] = ""
-        inner = _Reader(Folders(path, self.folders.roots), self.report, self.source).read(path, read_xml(path))
-        self.source.submodels[given] = inner.text
+        inner = _Reader(path, read_xml(path), self.folders.roots, self.report, self.source)
+        self.source.submodels[given] = inner.source.text
         element.attributes.setdefault("name", Path(name).stem)
         element.attributes["file"] = given
         element.attributes.pop("content_type", None)
 
 
-def _bytes(file: Path) -> int:
-    try:
-        return file.stat().st_size
-    except OSError:  # gone since it was found
-        return 0
-
-
 def _not_a_model(root: Element, path: Path) -> str:
     if root.tag != "mujocoinclude":
         return f"the root of an MJCF file is <mujoco>, not <{root.tag}>; a URDF is read by its suffix .urdf"
-    whole = [beside.name for beside in sorted(path.parent.glob("*.xml"))[:MAX_BESIDE] if _includes(beside, path.name)]
-    return f"this is a fragment that other files include; load one of those: {known(whole)}" if whole else (
-        "this is a fragment; load the model that has an <include> of it"
-    )  # fmt: skip
-
-
-def _includes(file: Path, name: str) -> bool:
-    try:
-        return any(e.tag == "include" and e.attributes.get("file", "").endswith(name) for e in read_xml(file).walk())
-    except FormatError:
-        return False
+    whole = []
+    for file in sorted(path.parent.glob("*.xml"))[:MAX_BESIDE]:
+        with suppress(FormatError):
+            if any(e.tag == "include" and e.attributes.get("file", "").endswith(path.name) for e in read_xml(file).walk()):
+                whole.append(file.name)
+    if whole:
+        return f"this is a fragment that other files include; load one of those: {known(whole)}"
+    return "this is a fragment; load the model that has an <include> of it"
 
 
 def _check_finite(element: Element) -> None:
@@ -243,22 +237,13 @@ def _check_finite(element: Element) -> None:
                 raise element.error(f"{name}: {word!r} is not a finite number")
 
 
-def _flatten(element: Element) -> None:
-    """A height field without heights: nothing here collides with it, and it has no mass."""
-    element.attributes |= {"nrow": "2", "ncol": "2"}
-    for name in ("elevation", "content_type"):
-        element.attributes.pop(name, None)
-
-
 def _copies(element: Element, so_far: int) -> int:
     """How many times the contents of an element are copied; an error where that is too many."""
     many = 1.0
     if element.tag in ("replicate", "composite", "flexcomp", "mesh"):
         for word in element.attributes.get("params" if element.tag == "mesh" else "count", "").split():
-            try:
+            with suppress(ValueError):  # MuJoCo reports that this is no number
                 many *= max(1.0, abs(float(word)))
-            except ValueError:
-                many *= 1.0  # MuJoCo reports that this is no number
     if not math.isfinite(many) or many * so_far > MAX_COPIES:
         raise element.error(f"{many * so_far:g} copies are more than the {MAX_COPIES} that are made")
     return int(many) if element.tag == "replicate" else 1

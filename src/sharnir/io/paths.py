@@ -1,4 +1,5 @@
-"""Files that a model file names: looked up only in its own package and in folders that the caller declared."""
+"""Files that a model file names: looked up only in its own package and in folders that the caller declared. Of meshes only the
+existence is checked."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -76,47 +78,43 @@ def package_root(folder: Path) -> Path:
     """
     home = Path(os.path.expanduser("~")).resolve()
     candidates = [f for f in (folder, *folder.parents) if f != f.parent and not home.is_relative_to(f)]
-    for belongs in (_is_marked, _is_published, lambda f: f == folder.parent and folder.name.lower() in INNER):
+
+    def is_marked(folder: Path) -> bool:
+        return any((folder / mark).exists() for mark in MARKS)
+
+    def is_published(folder: Path) -> bool:
+        return all(any(folder.glob(pattern)) for pattern in ("LICEN[CS]E*", "README*"))
+
+    for belongs in (is_marked, is_published, lambda f: f == folder.parent and folder.name.lower() in INNER):
         root = next((f for f in candidates if belongs(f)), None)
         if root is not None:
-            while root.parent in candidates and _is_python(root) and _is_python(root.parent):
+            while root.parent in candidates and all((f / "__init__.py").is_file() for f in (root, root.parent)):
                 root = root.parent
             return root
     return folder
 
 
-def _is_python(folder: Path) -> bool:
-    return (folder / "__init__.py").is_file()
-
-
-def _is_marked(folder: Path) -> bool:
-    return any((folder / mark).exists() for mark in MARKS)
-
-
-def _is_published(folder: Path) -> bool:
-    return all(any(folder.glob(pattern)) for pattern in ("LICEN[CS]E*", "README*"))
-
-
 class LoadOptions(NamedTuple):
     """The options of `sharnir.load`."""
 
-    floating: bool = False
-    strict: bool = False
-    package_paths: FilePath | Iterable[FilePath] = ()
-    passive: bool = True
-    actuators: bool = True
+    floating: bool
+    strict: bool
+    package_paths: FilePath | Iterable[FilePath]
+    passive: bool
+    actuators: bool
 
 
 class Folders:
     """The folder of a model file, the package it belongs to, and folders declared besides."""
 
-    def __init__(self, model_file: Path, package_paths: FilePath | Iterable[FilePath]) -> None:
+    def __init__(self, model_file: Path, package_paths: FilePath | Iterable[FilePath] = ()) -> None:
         try:
             self.folder = model_file.resolve().parent
             self.package = package_root(self.folder)
-            self.roots = [self.folder, self.package, *declared_folders(package_paths)]
+            self.declared = declared_folders(package_paths)
         except UNUSABLE as error:
-            raise FormatError(f"{model_file}: no usable path ({error})") from None
+            raise error if isinstance(error, FormatError) else FormatError(f"{model_file}: no usable path ({error})") from None
+        self.roots = [self.folder, self.package, *self.declared]
 
     def find(self, name: str, places: Sequence[Path]) -> Found:
         """The first file of that name in the given places; or None, and why there is none."""
@@ -142,3 +140,48 @@ class Folders:
         if path is None:
             raise element.error(why)
         return path
+
+
+class MeshFolders(Folders):
+    """Where meshes of a URDF or of a native file are: `package://`, `file://` and relative names."""
+
+    def __init__(self, model_file: Path, package_paths: FilePath | Iterable[FilePath] = ()) -> None:
+        super().__init__(model_file, package_paths)
+        environment = os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep)
+        self.declared += declared_folders(filter(None, environment))
+        self.roots = [self.folder, self.package, *self.declared]
+
+    def mesh(self, uri: str) -> Found:
+        scheme, separator, rest = uri.partition("://")
+        try:
+            if not separator or scheme == "file":
+                return _file(self.folder / (unquote(rest) if separator else uri), self.roots)
+            if scheme == "package":
+                return self._in_package(*rest.partition("/")[::2])
+        except UNUSABLE as error:
+            return None, f"{uri!r} is no usable path ({error})"
+        return None, f"{uri!r}: only package://, file:// and relative paths are looked up"
+
+    def _in_package(self, package: str, rest: str) -> Found:
+        if package in ("", ".", ".."):
+            return None, f"{package!r} is no name of a package"
+        folders = [p if p.name == package else p / package for p in self.declared]
+        ancestors = [self.folder, *self.folder.parents]
+        for ancestor in ancestors:
+            beside = ancestor / package
+            if ancestor.name == package:
+                folders.append(ancestor)
+            elif (beside / "package.xml").is_file() or beside in ancestors:
+                folders.append(beside)  # any other folder of that name does not belong to the model
+        folders = [f.resolve() for f in folders if f.is_dir()]
+        if not folders:
+            return None, f"package {package!r} is not found; give its parent folder in package_paths"
+        found = [_file(folder / rest, [folder]) for folder in folders]
+        return next((x for x in found if x[0] is not None), found[-1])
+
+
+def _file(path: Path, roots: Sequence[Path]) -> Found:
+    inside = confined(path, roots)
+    if inside is None:
+        return None, "it leads out of the model's package and is not read; if that is intended, declare it in package_paths"
+    return (inside, "") if inside.is_file() else (None, "there is no such file")

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from ..model.body import GROUND
+import numpy as np
+
+from ..errors import FormatError
+from ..model.body import GROUND, Body, inertia_fault
 from ..model.import_report import ImportReport
 from ..model.model import Model
-from .meshes import MeshFinder
-from .paths import LoadOptions
-from .rigid_groups import RigidGroups
-from .urdf_joints import check_kind, read_couplings, read_joint
-from .urdf_links import VisualReader, read_mass, read_materials, read_origin
-from .urdf_tree import UrdfTree, read_tree
+from ..model.pose import Pose, Rotation
+from ..model.visual import Visual
+from .paths import LoadOptions, MeshFolders
+from .rigid_groups import Carrier, Mass, RigidGroups
+from .urdf_joints import UrdfTree, read_couplings, read_joint, read_tree
 from .xml import Element, located
 
-# --- which tags and attributes of URDF are read; all others are reported, with the reason where there is one
+PRIMITIVES = {"box": ("size",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",)}
+USES = {"visual": "for viewing", "collision": "for viewing and for sharnir.add_ground"}
+Colour = tuple[float, float, float, float]
 READ: dict[str, tuple[set[str], set[str]]] = {
     "robot": ({"name", "version"}, {"link", "joint", "material"}),
     "link": ({"name"}, {"inertial", "visual", "collision"}),
@@ -41,7 +49,7 @@ READ: dict[str, tuple[set[str], set[str]]] = {
     "dynamics": ({"damping", "friction"}, set()),
     "mimic": ({"joint", "multiplier", "offset"}, set()),
 }  # fmt: skip
-"""Tag -> attributes and children."""
+"""Tag -> attributes and children that are read; all others are reported, with the reason where there is one."""
 
 SEVERAL = {("robot", "link"), ("robot", "joint"), ("robot", "material"), ("link", "visual"), ("link", "collision")}
 
@@ -78,28 +86,43 @@ def report_unread(robot: Element, report: ImportReport) -> None:
 
 
 # --- urdf
-def load_urdf(path: Path, options: LoadOptions, robot: Element) -> Model:
-    """A model from a URDF file; `robot` is the file's root element."""
-    if robot.tag != "robot":
-        raise robot.error("a URDF begins with <robot>; is this another format?")
-    refuse_xacro(robot)
+def load_urdf(path: Path, options: LoadOptions, root: Element) -> Model:
+    """A model from a URDF file; `root` is the file's root element."""
+    if root.tag != "robot":
+        raise root.error("a URDF begins with <robot>; is this another format?")
+    _refuse_xacro(root)
     report = ImportReport(path, options.strict)
-    model = Model(robot.string("name"))
+    model = Model(root.string("name"))
     model.import_report = report
-    tree = read_tree(robot)
-    for joint in tree.joints.values():
-        check_kind(joint)
-    report_unread(robot, report)
-    with located(robot.error):
-        builder = _Builder(model, tree, report, options)
-        builder.build()
-        reader = VisualReader(read_materials(robot, report), MeshFinder(path, options.package_paths), report)
-        for name, link in tree.links.items():
-            model.visuals += reader.read(link, builder.groups.carriers[name])
+    tree = read_tree(root)
+    links = tree.links
+    report_unread(root, report)
+    with located(root.error):
+        groups = _rigid_groups(model, tree, report, options.floating)
+        # the inertia of every link has been checked
+        groups.add_bodies(model, lambda link: located(links[link].error), check_inertia=False)
+        for link, on in groups.carriers.items():
+            if link != on.body or on.body == GROUND:
+                with located(links[link].error):
+                    model.add_frame(link, on.body, on.at)
+        if options.floating:
+            model.add_floating(groups.carriers[tree.root].body)
+        for joint in tree.order:
+            if joint.kind != "fixed":
+                on, child = groups.carriers[joint.parent], groups.carriers[joint.child].body
+                with located(joint.element.error):
+                    made, turned = read_joint(joint, report, options.passive)
+                    model.add_joint(joint.name, made, on.body, child, on.at @ read_origin(joint.element) @ turned, turned)
+        for follower, coupling in read_couplings(tree.joints, report).items():
+            with located(tree.joints[follower].element.error):
+                model.couple(follower, *coupling)
+        materials, meshes = read_materials(root, report), MeshFolders(path, options.package_paths)
+        for name, element in links.items():
+            model.visuals += read_visuals(element, groups.carriers[name], materials, meshes, report)
     return model
 
 
-def refuse_xacro(robot: Element) -> None:
+def _refuse_xacro(robot: Element) -> None:
     """Tags and substitutions of xacro mean that it has not been run; a declared namespace alone is what it leaves behind."""
     for element in robot.walk():
         substituted = next((name for name, value in element.attributes.items() if "${" in value or "$(" in value), None)
@@ -108,62 +131,144 @@ def refuse_xacro(robot: Element) -> None:
             raise element.error(f"{what} is xacro, not URDF; run it first: xacro {Path(element.file).name} > robot.urdf")
 
 
-class _Builder:
-    """Bodies, frames and joints of a tree of links, added to a model."""
+def _rigid_groups(model: Model, tree: UrdfTree, report: ImportReport, floating: bool) -> RigidGroups[str]:
+    """Roots of rigid groups become bodies, everything fixed to them becomes part of them."""
+    links, root, groups = tree.links, tree.root, RigidGroups[str]()
 
-    def __init__(self, model: Model, tree: UrdfTree, report: ImportReport, options: LoadOptions) -> None:
-        self.model, self.tree, self.report, self.options = model, tree, report, options
-        self.groups = RigidGroups[str]()
-
-    def build(self) -> None:
-        self._place_links()
-        links = self.tree.links
-        # the inertia of every link has been checked
-        self.groups.add_bodies(self.model, lambda link: located(links[link].error), check_inertia=False)
-        for link, on in self.groups.carriers.items():
-            if link != on.body or on.body == GROUND:
-                with located(links[link].error):
-                    self.model.add_frame(link, on.body, on.at)
-        if self.options.floating:
-            self.model.add_floating(self.groups.carriers[self.tree.root].body)
-        self._add_joints()
-        for coupling in read_couplings(self.tree.joints, self.report):
-            with located(self.tree.joints[coupling.follower].element.error):
-                self.model.couple(*coupling)
-
-    def _place_links(self) -> None:
-        """Roots of rigid groups become bodies, everything fixed to them becomes part of them."""
-        tree, root, groups = self.tree, self.tree.root, self.groups
-        if self.options.floating:
-            self._start_body(root)
-        else:
-            groups.fix_to_ground(root)
-            self.report.honoured("root link fixed to the ground", tree.links[root].where, "its mass has no effect")
-        groups.add_mass(root, read_mass(tree.links[root], self.report))
-        for joint in tree.order:
-            if joint.kind == "fixed":
-                groups.attach(joint.child, joint.parent, read_origin(joint.element))
-                self.model.fixed_joints[joint.name] = (joint.parent, joint.child)
-                self.report.honoured("fixed joint", joint.element.where, "its child is merged into the carrier and is a frame")
-            else:
-                self._start_body(joint.child)
-            groups.add_mass(joint.child, read_mass(tree.links[joint.child], self.report))
-        if not groups.masses:
-            self.report.kept("robot without motion", tree.links[root].where, "all is fixed to the ground; floating=True?")
-
-    def _start_body(self, link: str) -> None:
+    def start_body(link: str) -> None:
         name = link
         if link == GROUND:  # the base of every model has this name
-            name = next(n for n in (f"{GROUND} link{'_' * k}" for k in range(99)) if n not in self.tree.links)
+            name = next(n for n in (f"{GROUND} link{'_' * k}" for k in range(99)) if n not in links)
             note = f"the base of a model has this name; the body is {name!r}, {link!r} a frame on it"
-            self.report.approximated("name of a link", self.tree.links[link].where, note)
-        self.groups.start(link, name)
+            report.approximated("name of a link", links[link].where, note)
+        groups.start(link, name)
 
-    def _add_joints(self) -> None:
-        for joint in self.tree.order:
-            if joint.kind == "fixed":
-                continue
-            on, child = self.groups.carriers[joint.parent], self.groups.carriers[joint.child].body
-            with located(joint.element.error):
-                made, turned = read_joint(joint, self.report, self.options.passive)
-                self.model.add_joint(joint.name, made, on.body, child, on.at @ read_origin(joint.element) @ turned, turned)
+    if floating:
+        start_body(root)
+    else:
+        groups.fix_to_ground(root)
+        report.honoured("root link fixed to the ground", links[root].where, "its mass has no effect")
+    groups.add_mass(root, read_mass(links[root], report))
+    for joint in tree.order:
+        if joint.kind == "fixed":
+            groups.attach(joint.child, joint.parent, read_origin(joint.element))
+            model.fixed_joints[joint.name] = (joint.parent, joint.child)
+            report.honoured("fixed joint", joint.element.where, "its child is merged into the carrier and is a frame")
+        else:
+            start_body(joint.child)
+        groups.add_mass(joint.child, read_mass(links[joint.child], report))
+    if not groups.masses:
+        report.kept("robot without motion", links[root].where, "all is fixed to the ground; floating=True?")
+    return groups
+
+
+# --- inside a link: mass properties, and shapes to draw
+def read_origin(owner: Element) -> Pose:
+    """`<origin xyz rpy>` of an element; URDF 1.2 may give a quaternion (x y z w) instead."""
+    origin = owner.first("origin")
+    if origin is None:
+        return Pose()
+    position = origin.numbers("xyz", 3, (0.0, 0.0, 0.0))
+    if "quat_xyzw" in origin.attributes:
+        x, y, z, w = origin.numbers("quat_xyzw", 4)
+        if math.hypot(x, y, z, w) < 1e-9:
+            raise origin.error("quat_xyzw: a quaternion of length zero is no rotation; the identity is '0 0 0 1'")
+        return Pose(position, Rotation.quaternion(w, x, y, z))
+    angles = origin.numbers("rpy", 3, (0.0, 0.0, 0.0))
+    return Pose(position, Rotation.rpy(*angles) if any(angles) else None)
+
+
+def read_mass(link: Element, report: ImportReport) -> Mass:
+    """`<inertial>` in the axes of the link; zero where the link has none."""
+    inertial = link.first("inertial")
+    if inertial is None:
+        return Mass()
+    mass, inertia = inertial.first("mass"), inertial.first("inertia")
+    if mass is None or inertia is None:
+        raise inertial.error(f"<{'mass' if mass is None else 'inertia'}> is missing; leave out <inertial> for no mass")
+    kilograms = mass.number("value")
+    if kilograms < 0.0:
+        raise mass.error(f"value: a mass is zero or positive, got {kilograms:g} kg")
+    xx, xy, xz, yy, yz, zz = (inertia.number(name) for name in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    own = Mass(kilograms, np.zeros(3), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+    fault = inertia_fault(Body("", kilograms, (0.0, 0.0, 0.0), (xx, yy, zz, xy, xz, yz)))
+    if fault is None:
+        report.honoured("inertial", link.where)
+    else:
+        report.kept("inertia that no body has", inertia.where, f"it {fault.partition(' (')[0]}; used unchanged", warning=True)
+    return own.moved(read_origin(inertial))
+
+
+def read_materials(robot: Element, report: ImportReport) -> dict[str, Colour]:
+    """Colours by name, wherever they are defined."""
+    found: dict[str, Colour] = {}
+    inside = (m for link in robot.all("link") for visual in link.all("visual") for m in visual.all("material"))
+    for element in (*robot.all("material"), *inside):
+        with only_reported(element, report):
+            name, colour = element.attributes.get("name", ""), _colour(element)
+            if name and colour is not None:
+                found.setdefault(name, colour)
+    return found
+
+
+@contextmanager
+def only_reported(element: Element, report: ImportReport) -> Iterator[None]:
+    """Report faults in shapes that are only drawn: they have no effect on the motion, and do not refuse the robot."""
+    try:
+        yield
+    except FormatError as error:
+        if report.strict:
+            raise
+        report.ignored(f"faulty {element.tag}", element.where, str(error))
+
+
+def _colour(material: Element) -> Colour | None:
+    colour = material.first("color")
+    if colour is None or "rgba" not in colour.attributes:
+        return None
+    r, g, b, a = (min(max(x, 0.0), 1.0) for x in colour.numbers("rgba", 4))  # as graphics libraries do
+    return r, g, b, a
+
+
+def read_visuals(
+    link: Element, on: Carrier, materials: Mapping[str, Colour], meshes: MeshFolders, report: ImportReport
+) -> Iterator[Visual]:
+    """The shapes of a link, placed on its body."""
+    for element in link.children:
+        if element.tag in USES:
+            with only_reported(element, report), located(element.error):
+                geometry = element.first("geometry")
+                shape = next((g for g in (geometry.children if geometry else ()) if g.tag in (*PRIMITIVES, "mesh")), None)
+                if shape is None:
+                    report.ignored(f"{element.tag} without a known shape", element.where)
+                    continue
+                record: dict[str, Any] = {
+                    "body": on.body, "kind": shape.tag, "at": on.at @ read_origin(element), "role": element.tag,
+                    "name": element.attributes.get("name", ""), "link": link.string("name"),
+                }  # fmt: skip
+                material = element.first("material")
+                if material is not None:
+                    record["colour"] = _colour(material) or materials.get(material.attributes.get("name", ""))
+                yield Visual(**record, **_geometry(shape, element, meshes, report))
+
+
+def _geometry(shape: Element, element: Element, meshes: MeshFolders, report: ImportReport) -> dict[str, Any]:
+    """Sizes of a primitive; place and scale of a mesh."""
+    made: dict[str, Any]
+    missing = ""
+    if shape.tag == "mesh":
+        uri = shape.string("filename")
+        one = len(shape.attributes.get("scale", "1 1 1").split()) == 1  # for all three axes: common, though not in the standard
+        scale = (shape.number("scale"),) * 3 if one else shape.numbers("scale", 3, (1.0, 1.0, 1.0))
+        path, missing = meshes.mesh(uri)
+        made = {"uri": uri, "path": path, "scale": scale, "own_colours": True}
+    else:
+        sizes = shape.numbers("size", 3) if shape.tag == "box" else tuple(map(shape.number, PRIMITIVES[shape.tag]))
+        if min(sizes) < 0.0:
+            raise shape.error(f"sizes must not be negative, got {sizes}")
+        made = {"sizes": sizes}
+    if missing:
+        report.ignored(f"{element.tag} mesh", element.where, f"{made['uri']}: {missing}")
+    else:
+        report.kept(f"{element.tag} {shape.tag}", element.where, USES[element.tag])
+    return made

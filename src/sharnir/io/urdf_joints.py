@@ -1,30 +1,111 @@
-"""Joints of a URDF: type and axis, limits, passive forces, and the joint that each mimics."""
+"""Links and joints of a URDF as a tree, in which names are unique and nothing is circular; and what the elements of joints say:
+type and axis, limits, passive forces, and the joint that each mimics."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
-from ..errors import known
+from ..errors import FormatError, known, no_such
 from ..model.import_report import ImportReport
 from ..model.joints import Free, Joint, Planar, Prismatic, Revolute
 from ..model.pose import Pose, Rotation
-from .urdf_tree import UrdfJoint
 from .xml import Element
 
 KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 ONE_COORDINATE = ("revolute", "continuous", "prismatic")
 
 
-class Coupling(NamedTuple):
-    """follower = ratio · leader + offset."""
+@dataclass(frozen=True)
+class UrdfJoint:
+    """A joint element and the links it names."""
 
-    follower: str
-    leader: str
-    ratio: float
-    offset: float
+    name: str
+    kind: str
+    parent: str
+    child: str
+    element: Element
 
 
+@dataclass(frozen=True)
+class UrdfTree:
+    links: dict[str, Element]
+    joints: dict[str, UrdfJoint]
+    root: str
+    order: list[UrdfJoint]
+    """Joints such that each comes after the one that carries it, branches in the order of the file."""
+
+
+def read_tree(robot: Element) -> UrdfTree:
+    links = _named(robot, "link")
+    if not links:
+        raise robot.error("it has no <link>")
+    joints = {name: _joint(name, element, links) for name, element in _named(robot, "joint").items()}
+    above: dict[str, UrdfJoint] = {}
+    below: dict[str, list[UrdfJoint]] = {name: [] for name in links}
+    for joint in joints.values():
+        other = above.get(joint.child)
+        if other is not None:
+            raise joint.element.error(
+                f"link {joint.child!r} is the child of joint {other.name!r} (line {other.element.line}) too; a link of URDF "
+                "has one parent. Loops need another format, or a joint added with cut=True after loading"
+            )
+        above[joint.child] = joint
+        below[joint.parent].append(joint)
+    roots = [name for name in links if name not in above]
+    if len(roots) > 1:
+        raise robot.error(
+            f"the links {known(roots)} are all without a parent; join all but one of them to the rest, by fixed joints if need be"
+        )
+    order: list[UrdfJoint] = []
+    waiting = [joint for root in roots for joint in reversed(below[root])]
+    while waiting:
+        joint = waiting.pop()
+        order.append(joint)
+        waiting += reversed(below[joint.child])
+    if len(order) < len(joints):
+        raise _circle(above, {*roots, *(j.child for j in order)})
+    for joint in joints.values():
+        if joint.kind not in KINDS:
+            raise joint.element.error(f"unknown type {joint.kind!r}; URDF has {known(KINDS)}")
+    return UrdfTree(links, joints, roots[0], order)
+
+
+def _named(robot: Element, tag: str) -> dict[str, Element]:
+    found: dict[str, Element] = {}
+    for element in robot.all(tag):
+        name = element.string("name")
+        if name in found:
+            raise element.error(f"there is a {tag} of this name in line {found[name].line} already; names must differ")
+        found[name] = element
+    return found
+
+
+def _joint(name: str, element: Element, links: dict[str, Element]) -> UrdfJoint:
+    def linked(end: str) -> str:
+        place = element.first(end)
+        if place is None:
+            raise element.error(f'<{end} link="…"/> is missing')
+        if (link := place.string("link")) not in links:
+            raise place.error(no_such("link", link, links))
+        return link
+
+    return UrdfJoint(name, parent=linked("parent"), child=linked("child"), kind=element.string("type"), element=element)
+
+
+def _circle(above: dict[str, UrdfJoint], reached: set[str]) -> FormatError:
+    """The error for links that carry each other in a circle: walk up from one of them until a link repeats."""
+    link = next(name for name in above if name not in reached)
+    path: list[str] = []
+    while link not in path:
+        path.append(link)
+        link = above[link].parent
+    circle = path[path.index(link) :]
+    return above[circle[0]].element.error(f"the links {known(reversed(circle))} carry each other in a circle; a tree has a root")
+
+
+# --- inside a joint
 def read_joint(joint: UrdfJoint, report: ImportReport, passive: bool) -> tuple[Joint, Pose]:
     """The joint, and its frame relative to the origin that the file gives it."""
     options = {**_limits(joint, report), **_passive_forces(joint, report, passive)}
@@ -35,11 +116,6 @@ def read_joint(joint: UrdfJoint, report: ImportReport, passive: bool) -> tuple[J
     if joint.kind == "planar":  # motion in the plane normal to the axis; ours is normal to z
         return Planar(**options), Pose(rotation=Rotation.align_z(axis))
     return (Prismatic if joint.kind == "prismatic" else Revolute)(axis, **options), Pose()
-
-
-def check_kind(joint: UrdfJoint) -> None:
-    if joint.kind not in KINDS:
-        raise joint.element.error(f"unknown type {joint.kind!r}; URDF has {known(KINDS)}")
 
 
 def _axis(element: Element) -> tuple[float, float, float]:
@@ -80,39 +156,39 @@ def _limits(joint: UrdfJoint, report: ImportReport) -> dict[str, Any]:
 
 def _passive_forces(joint: UrdfJoint, report: ImportReport, passive: bool) -> dict[str, Any]:
     dynamics = joint.element.first("dynamics")
+    if dynamics is None:
+        return {}
     options: dict[str, Any] = {}
     for name in ("damping", "friction"):
-        value = dynamics.number(name, 0.0) if dynamics is not None else 0.0
-        if not value or dynamics is None:
-            continue
-        if not passive:
+        value = dynamics.number(name, 0.0)
+        if value and not passive:
             report.ignored(name, dynamics.where, "passive=False leaves passive forces out")
-            continue
-        if value < 0.0:
+        elif value < 0.0:
             raise dynamics.error(f"{name}: {value:g} must not be negative: it would add energy")
-        options[name] = value
-        if name == "damping":
-            report.honoured(name, dynamics.where)
-        else:
-            report.kept(name, dynamics.where, "it acts once the model has a JointFriction")
+        elif value:
+            options[name] = value
+            if name == "damping":
+                report.honoured(name, dynamics.where)
+            else:
+                report.kept(name, dynamics.where, "it acts once the model has a JointFriction")
     return options
 
 
-def read_couplings(joints: dict[str, UrdfJoint], report: ImportReport) -> list[Coupling]:
-    """`<mimic>` of all joints as the file has them: a follower may lead others."""
-    found: dict[str, Coupling] = {}
+def read_couplings(joints: dict[str, UrdfJoint], report: ImportReport) -> dict[str, tuple[str, float, float]]:
+    """`<mimic>` of all joints as the file has them, a follower may lead others: {follower: (leader, ratio, offset)}."""
+    found: dict[str, tuple[str, float, float]] = {}
     for joint in joints.values():
         mimic = joint.element.first("mimic")
         if mimic is None:
             continue
-        coupling = Coupling(joint.name, mimic.string("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0))
-        fault = _coupling_fault(joint, joints.get(coupling.leader))
+        leader, ratio, offset = mimic.string("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
+        fault = _coupling_fault(joint, joints.get(leader))
         if fault:
             report.ignored("mimic", mimic.where, fault)
-        elif coupling.ratio == 0.0:
+        elif ratio == 0.0:
             raise mimic.error("multiplier: zero locks the joint; make it a fixed joint")
         else:
-            found[joint.name] = coupling
+            found[joint.name] = leader, ratio, offset
             report.honoured("mimic", mimic.where)
     for name in found:
         leader, seen = name, set[str]()
@@ -120,8 +196,8 @@ def read_couplings(joints: dict[str, UrdfJoint], report: ImportReport) -> list[C
             if leader in seen:
                 raise joints[leader].element.error(f"the joints {known(sorted(seen))} mimic each other in a circle")
             seen.add(leader)
-            leader = found[leader].leader
-    return list(found.values())
+            leader = found[leader][0]
+    return found
 
 
 def _coupling_fault(follower: UrdfJoint, leader: UrdfJoint | None) -> str:

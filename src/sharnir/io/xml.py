@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -44,11 +43,9 @@ class Element:
 
     def walk(self) -> Iterator[Element]:
         """This element and all inside it, in the order of the file."""
-        stack = [self]
-        while stack:
-            element = stack.pop()
-            yield element
-            stack += reversed(element.children)
+        yield self
+        for child in self.children:
+            yield from child.walk()
 
     # --- messages -------------------------------------------------------------------------------------------------------
     @property
@@ -81,10 +78,10 @@ class Element:
         """One finite number; without a default it must be present. `unbounded` allows infinity."""
         if default is not None and attribute not in self.attributes:
             return default
-        values = self._parsed(attribute, unbounded)
-        if len(values) != 1:
+        value, *more = self._parsed(attribute, unbounded)
+        if more:
             raise self.error(f"{attribute}: expected one number, got {self.attributes[attribute]!r}")
-        return values[0]
+        return value
 
     def numbers(self, attribute: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
         """`count` finite numbers separated by blanks."""
@@ -98,12 +95,9 @@ class Element:
     def _parsed(self, attribute: str, unbounded: bool) -> tuple[float, ...]:
         values = []
         for word in self.string(attribute).split():
-            if _NUMBER.match(word):
-                value = float(word)
-            elif _INFINITE.match(word) and unbounded:
-                value = -math.inf if word.startswith("-") else math.inf
-            else:
+            if not _NUMBER.match(word) and not (unbounded and _INFINITE.match(word)):
                 raise self.error(f"{attribute}: {word!r} is not a {'' if unbounded else 'finite '}number")
+            value = float(word)
             if abs(value) > LARGEST and not unbounded:
                 raise self.error(f"{attribute}: {word} is beyond any length, mass or angle; are the units SI?")
             values.append(value)
@@ -135,70 +129,51 @@ def read_bytes(path: Path | str) -> bytes:
         if path.stat().st_size > MAX_BYTES:
             raise FormatError(f"{path}: {path.stat().st_size} bytes are more than the {MAX_BYTES} that are read")
         return path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a null character in the name; FormatError is one too
-        if isinstance(error, FormatError):
-            raise
+    except FormatError:
+        raise
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
         raise FormatError(f"{path}: cannot be read ({error})") from None
 
 
 def parse_xml(data: bytes, file: str) -> Element:
-    """`data` as a tree of elements; `file` is the name for messages."""
+    """`data` as a tree of elements; `file` is the name for messages. Stops where a file would exhaust memory or name others."""
     if len(data) > MAX_BYTES:
         raise FormatError(f"{file}: {len(data)} bytes are more than the {MAX_BYTES} that are read")
     parser = expat.ParserCreate()
-    builder = _Builder(parser, file)
+    found: list[Element] = []
+    around: list[Element] = []
+
+    def stop(message: str) -> NoReturn:
+        raise FormatError(f"{file}:{parser.CurrentLineNumber}: {message}")
+
+    def refusing(what: str) -> Callable[..., NoReturn]:
+        return lambda *_: stop(f"{what} is refused: it can name other files or expand without bound; remove it")
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if len(around) >= MAX_DEPTH:
+            stop(f"elements are nested more than {MAX_DEPTH} deep")
+        if len(found) >= MAX_ELEMENTS:
+            stop(f"more than {MAX_ELEMENTS} elements")
+        found.append(Element(tag, attributes, file, parser.CurrentLineNumber, around[-1] if around else None))
+        if around:
+            around[-1].children.append(found[-1])
+        around.append(found[-1])
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda tag: around.pop()
+    parser.StartDoctypeDeclHandler = refusing("a DOCTYPE declaration")
+    parser.EntityDeclHandler = refusing("an entity declaration")
+    parser.ExternalEntityRefHandler = refusing("an external entity")
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         what = expat.ErrorString(error.code)
         raise FormatError(f"{file}:{error.lineno}: malformed XML at column {error.offset + 1}: {what}") from None
+    except FormatError:
+        raise
     except (LookupError, UnicodeError, ValueError) as error:  # an encoding that Python does not know
-        if isinstance(error, FormatError):
-            raise
         raise FormatError(f"{file}:{parser.CurrentLineNumber}: its encoding cannot be read ({error})") from None
-    assert builder.root is not None  # expat insists on one root element
-    return builder.root
-
-
-class _Builder:
-    """Builds the tree while expat reads; stops where a file would exhaust memory or name other files."""
-
-    def __init__(self, parser: expat.XMLParserType, file: str) -> None:
-        self.parser, self.file = parser, file
-        self.root: Element | None = None
-        self.open: list[Element] = []
-        self.count = 0
-        parser.StartElementHandler = self.start
-        parser.EndElementHandler = self.end
-        parser.StartDoctypeDeclHandler = self.refusing("a DOCTYPE declaration")
-        parser.EntityDeclHandler = self.refusing("an entity declaration")
-        parser.ExternalEntityRefHandler = self.refusing("an external entity")
-
-    def refusing(self, what: str) -> Callable[..., NoReturn]:
-        def refuse(*_: object) -> NoReturn:
-            self.stop(f"{what} is refused: it can name other files or expand without bound; remove it")
-
-        return refuse
-
-    def stop(self, message: str) -> NoReturn:
-        raise FormatError(f"{self.file}:{self.parser.CurrentLineNumber}: {message}")
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        self.count += 1
-        if len(self.open) >= MAX_DEPTH:
-            self.stop(f"elements are nested more than {MAX_DEPTH} deep")
-        if self.count > MAX_ELEMENTS:
-            self.stop(f"more than {MAX_ELEMENTS} elements")
-        parent = self.open[-1] if self.open else None
-        element = Element(tag, attributes, self.file, self.parser.CurrentLineNumber, parent)
-        if parent is None:
-            self.root = element
-        else:
-            parent.children.append(element)
-        self.open.append(element)
-
-    def end(self, tag: str) -> None:
-        self.open.pop()
+    return found[0]  # expat insists on one root element
 
 
 def numbers(values: Iterable[float]) -> str:

@@ -2,8 +2,6 @@
 
 from types import ModuleType as _ModuleType
 
-from .bicycle import bicycle as bicycle
-from .bicycle import bicycle_start as bicycle_start
 from .flexible import flexible_four_bar as flexible_four_bar
 from .flexible import flexible_pendulum as flexible_pendulum
 from .flexible import flexible_slider_crank as flexible_slider_crank
@@ -31,6 +29,8 @@ from .trees import pendulum as pendulum
 from .trees import planar_chain as planar_chain
 from .trees import rods as rods
 from .trees import tree as tree
+from .vehicles import bicycle as bicycle
+from .vehicles import bicycle_start as bicycle_start
 from .vehicles import quarter_car as quarter_car
 
 

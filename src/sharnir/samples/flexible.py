@@ -56,11 +56,7 @@ def _beam(
 @checked
 @no_collection()
 def segmented_beam(
-    n: int = 10,
-    hinged: bool = False,
-    length: float = 1.0,
-    bending_stiffness: float = 100.0,
-    mass: float = 1.0,
+    n: int = 10, hinged: bool = False, length: float = 1.0, bending_stiffness: float = 100.0, mass: float = 1.0
 ) -> Model:
     """A uniform beam along x that bends in the xy plane, as n rigid segments of length h with springs k = EI/h between them.
 

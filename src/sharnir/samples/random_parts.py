@@ -6,23 +6,9 @@ import math
 
 import numpy as np
 
+from ..model import joints
 from ..model.formulas import ConstraintFormula, PoseFormula
-from ..model.joints import (
-    Ball,
-    Compound,
-    ConstraintJoint,
-    CustomJoint,
-    Cylindrical,
-    Free,
-    Joint,
-    Planar,
-    Prismatic,
-    Revolute,
-    Screw,
-    Translation,
-    Universal,
-    Weld,
-)
+from ..model.joints import Joint
 from ..model.model import Model
 from ..model.pose import Pose, Rotation
 from ..trace.formula import Formula, formula
@@ -47,8 +33,9 @@ def random_body(m: Model, name: str, rng: np.random.Generator) -> None:
 
 def random_joints(rng: np.random.Generator, dof: int | None = None) -> list[Joint]:
     kinds: list[Joint] = [
-        Weld(), Revolute(_unit(rng)), Revolute("x"), Prismatic(_unit(rng)), Screw(_unit(rng), pitch=rng.uniform(-0.3, 0.3)),
-        Cylindrical(_unit(rng)), Universal(_unit(rng), _unit(rng)), Ball(), Planar(), Translation(), Free(),
+        joints.Weld(), joints.Revolute(_unit(rng)), joints.Revolute("x"), joints.Prismatic(_unit(rng)),
+        joints.Screw(_unit(rng), pitch=rng.uniform(-0.3, 0.3)), joints.Cylindrical(_unit(rng)),
+        joints.Universal(_unit(rng), _unit(rng)), joints.Ball(), joints.Planar(), joints.Translation(), joints.Free(),
     ]  # fmt: skip
     return [kind for kind in kinds if dof is None or len(kind.v_names()) == dof]
 
@@ -57,18 +44,18 @@ def random_custom(rng: np.random.Generator) -> Joint:
     a, b, c = rng.uniform(0.2, 0.8, 3).tolist()
     position = (f"{a}*cos(q1)", f"{b}*q2 + 0.1*t*t", f"{c}*sin(q1*q2)")
     turns = (("z", f"q1 + {b}*q2*q2"), ("y", f"{a}*sin(q2) + 0.3*sin(2.0*t)"))
-    return CustomJoint(2, PoseFormula(position, turns, variables=("q1", "q2", "t")))
+    return joints.CustomJoint(2, PoseFormula(position, turns, variables=("q1", "q2", "t")))
 
 
 def random_constraint() -> Joint:
     """A point of the moved body stays on a circle whose radius varies in time, and an axis stays level."""
     constraints = ConstraintFormula("x*x + y*y - radius*radius", "z - 0.2*x*t", "rzz", where={"radius": "1.0 + 0.3*sin(t)"})
-    return ConstraintJoint(constraints, start=Pose((1.0, 0.0, 0.0), Rotation.about("x", math.pi / 2)))
+    return joints.ConstraintJoint(constraints, start=Pose((1.0, 0.0, 0.0), Rotation.about("x", math.pi / 2)))
 
 
 def random_compound(rng: np.random.Generator) -> Joint:
-    ball, hinge = (Ball(), random_pose(rng)), (Revolute(_unit(rng)), random_pose(rng))
-    return Compound({"slide": Prismatic(_unit(rng)), "ball": ball, "hinge": hinge})
+    ball, hinge = (joints.Ball(), random_pose(rng)), (joints.Revolute(_unit(rng)), random_pose(rng))
+    return joints.Compound({"slide": joints.Prismatic(_unit(rng)), "ball": ball, "hinge": hinge})
 
 
 def random_drive(rng: np.random.Generator) -> Formula:
@@ -89,11 +76,11 @@ def random_driven(rng: np.random.Generator) -> list[Joint]:
     turning = random_drive_pose(rng, turns_only=True)
     curve = PoseFormula(("a", "b*a", "0.1*b"), variables=("a", "b", "t"))
     return [
-        Revolute(_unit(rng), motion=random_drive(rng)),
-        Planar(motion={"y": random_drive(rng)}),
-        Cylindrical(_unit(rng), motion={"distance": random_drive(rng)}),
-        Universal(_unit(rng), _unit(rng), motion={"first": random_drive(rng)}),
-        Ball(motion=turning),
-        Free(motion=random_drive_pose(rng)),
-        CustomJoint(2, curve, names=("a", "b"), motion={"b": random_drive(rng)}),
+        joints.Revolute(_unit(rng), motion=random_drive(rng)),
+        joints.Planar(motion={"y": random_drive(rng)}),
+        joints.Cylindrical(_unit(rng), motion={"distance": random_drive(rng)}),
+        joints.Universal(_unit(rng), _unit(rng), motion={"first": random_drive(rng)}),
+        joints.Ball(motion=turning),
+        joints.Free(motion=random_drive_pose(rng)),
+        joints.CustomJoint(2, curve, names=("a", "b"), motion={"b": random_drive(rng)}),
     ]

@@ -14,17 +14,8 @@ from ..model.model import Model
 from ..model.pose import Pose, Rotation
 from ..model.shapes import Rod
 from ..reporting.formats import plural
+from . import random_parts as parts
 from .arguments import checked
-from .random_parts import (
-    random_body,
-    random_compound,
-    random_constraint,
-    random_custom,
-    random_drive_pose,
-    random_driven,
-    random_joints,
-    random_pose,
-)
 
 ANGULAR: dict[int, Callable[[], Joint]] = {1: lambda: Revolute("z"), 2: lambda: Universal("z", "x"), 3: lambda: Ball()}
 
@@ -85,15 +76,15 @@ def tree(n: int, branching: float = 2.0, dof: int | None = None, seed: int = 0) 
     if not branching >= 1.0:
         raise ModelError(f"tree: branching must be at least 1, got {branching:g}")
     rng = np.random.default_rng(seed)
-    kinds = [kind for kind in random_joints(rng) if dof is None or len(kind.v_names()) == dof]
+    kinds = [kind for kind in parts.random_joints(rng) if dof is None or len(kind.v_names()) == dof]
     if not kinds:
         raise ModelError(f"tree: no joint has {dof} degrees of freedom")
     m = Model(f"tree of {n}")
     for i in range(n):
-        random_body(m, f"body{i + 1}", rng)
+        parts.random_body(m, f"body{i + 1}", rng)
         carrier = "ground" if i == 0 else f"body{int((i - 1) // branching) + 1}"
-        joint = random_joints(rng, dof)[rng.integers(len(kinds))]
-        m.add_joint(f"joint{i + 1}", joint, carrier, f"body{i + 1}", at=random_pose(rng), child_at=random_pose(rng))
+        joint = parts.random_joints(rng, dof)[rng.integers(len(kinds))]
+        m.add_joint(f"joint{i + 1}", joint, carrier, f"body{i + 1}", at=parts.random_pose(rng), child_at=parts.random_pose(rng))
     return m
 
 
@@ -102,21 +93,21 @@ def all_joints(seed: int = 0, driven: bool = True, moving_base: bool = True) -> 
     """A random tree with every joint type at least once, some joints named the other way round, in random order;
     `driven` adds driven joints, `moving_base` a base that moves in time."""
     rng = np.random.default_rng(seed)
-    joints = [*random_joints(rng), random_custom(rng), random_constraint(), random_compound(rng)]
+    joints = [*parts.random_joints(rng), parts.random_custom(rng), parts.random_constraint(), parts.random_compound(rng)]
     if driven:
-        joints += random_driven(rng)
+        joints += parts.random_driven(rng)
     joints = [joints[k] for k in rng.permutation(len(joints))]
     gravity = (rng.normal(size=3) * 5.0).tolist()
-    m = Model(f"all joints, seed {seed}", gravity, random_drive_pose(rng) if moving_base else None)
+    m = Model(f"all joints, seed {seed}", gravity, parts.random_drive_pose(rng) if moving_base else None)
     on_ground = rng.random(len(joints)) < 0.15
     carriers = ["ground" if g or i == 0 else f"body{rng.integers(max(0, i - 4), i)}" for i, g in enumerate(on_ground)]
     for i in range(len(joints)):
-        random_body(m, f"body{i}", rng)
+        parts.random_body(m, f"body{i}", rng)
     for i in rng.permutation(len(joints)):
         parent, child = carriers[i], f"body{i}"
         if rng.random() < 0.3:
             parent, child = child, parent
-        m.add_joint(f"joint{i}", joints[i], parent, child, at=random_pose(rng), child_at=random_pose(rng))
+        m.add_joint(f"joint{i}", joints[i], parent, child, at=parts.random_pose(rng), child_at=parts.random_pose(rng))
     return m
 
 

@@ -1,8 +1,10 @@
-"""Entries of a file that are not elements of a model themselves, described as elements are (`model/element.py`)."""
+"""Entries of a file that are not elements of a model themselves, described as elements are (`model/element.py`); kinds of values
+that only files have; the types of elements by their tags."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ...errors import ModelError, known
@@ -11,6 +13,9 @@ from ...model import constraints, forces, joints, shapes
 from ...model import values as kinds
 from ...model.constraints.constraint_element import UserConstraint
 from ...model.element import Element, element, element_field
+from ...model.flexible import FlexibleBeam, ModalBody
+from ...model.flexible.flexible_body import NOT_NEGATIVE
+from ...model.flexible.tables import TableValue
 from ...model.formulas import SignalFormula, VectorFormula
 from ...model.pose import Axis, Pose, Rotation
 from ...model.settings import SimulationSettings
@@ -19,8 +24,7 @@ from ...model.values import HERE
 from ...model.visual import Visual
 from ...trace.formula import Formula
 from ...trace.table import KINDS, OUTSIDE, Table
-from .file_kinds import FlexibleValue, Grid, PlaceValue, Record, Tagged, Version
-from .flexible_entries import FLEXIBLE, ModalArchive
+from .faults import at
 
 VERSION = 1
 SHAPES = (shapes.Box, shapes.Cylinder, shapes.Sphere, shapes.Rod, shapes.Capsule, shapes.Torus)
@@ -39,7 +43,60 @@ CONSTRAINTS = (
     constraints.Distance, constraints.Gear, constraints.PointOnSurface, constraints.PointOnCurve, constraints.Rolling,
     UserConstraint, constraints.SpeedConstraint,
 )  # fmt: skip
+FLEXIBLE = (FlexibleBeam, ModalBody)
 """The types of a file, by their tags, in the order in which messages list them."""
+
+
+def optional(kind: kinds.Kind, meaning: str, unit: str = "") -> Any:
+    """A field that may be left out; it is None then."""
+    return element_field(kind, default=None, unit=unit, meaning=meaning)
+
+
+# --- kinds of values ----------------------------------------------------------------------------------------------------------
+class FileKind(kinds.Kind):
+    """Checked when it is read."""
+
+    def check(self, value: Any) -> Any:
+        return value
+
+
+class Grid(FileKind):
+    """Rows of numbers."""
+
+
+class PlaceValue(FileKind):
+    """A pose, or the name of a frame."""
+
+
+class Version(FileKind):
+    """The version of the format."""
+
+
+@dataclass(frozen=True)
+class Block(FileKind):
+    """Numbers in lists of lists, this many levels deep, each level of one length."""
+
+    levels: int
+
+
+@dataclass(frozen=True)
+class Record(FileKind):
+    """An entry with fields."""
+
+    of: type[Element]
+
+
+@dataclass(frozen=True)
+class Tagged(FileKind):
+    """One of some classes, selected by `type`; `beside`: an entry whose fields are put beside its own."""
+
+    classes: tuple[type[Element], ...]
+    beside: type[Element] | None = None
+
+
+@dataclass(frozen=True)
+class FlexibleValue(Tagged):
+    """A flexible body; a modal one may be named by its archive."""
 
 
 # --- poses and formulas -------------------------------------------------------------------------------------------------------
@@ -48,33 +105,28 @@ class PoseEntry(Element):
     """Where a frame is: a position and a rotation in one way of four."""
 
     position: Sequence[float] = element_field(kinds.Vector(3), default=ZERO3, unit="m", meaning="origin")
-    quaternion: Sequence[float] | None = element_field(kinds.Vector(4), default=None, meaning="w x y z, of any length but zero")
-    rpy: Sequence[float] | None = element_field(
-        kinds.Vector(3), default=None, unit="rad", meaning="roll about x, then pitch about y, then yaw about z, fixed axes"
+    quaternion: Sequence[float] | None = optional(kinds.Vector(4), "w x y z, of any length but zero")
+    rpy: Sequence[float] | None = optional(
+        kinds.Vector(3), "roll about x, then pitch about y, then yaw about z, fixed axes", "rad"
     )
-    axis: Axis | None = element_field(kinds.AxisValue(), default=None, meaning="axis of a rotation by `angle`")
-    angle: float | None = element_field(kinds.Scalar(), default=None, unit="rad", meaning="goes with `axis`")
-    matrix: Any = element_field(
-        kinds.Matrix(((3, 3), (9,))), default=None, meaning="direction cosines, 3×3 or nine numbers row by row"
-    )
+    axis: Axis | None = optional(kinds.AxisValue(), "axis of a rotation by `angle`")
+    angle: float | None = optional(kinds.Scalar(), "goes with `axis`", "rad")
+    matrix: Any = optional(kinds.Matrix(((3, 3), (9,))), "direction cosines, 3×3 or nine numbers row by row")
 
-    def rotation_by(self) -> tuple[str, ...]:
-        """The field that gives the rotation, if any."""
+    def rotation(self) -> Rotation | None:
         given = [name for name in ("quaternion", "rpy", "axis", "matrix") if getattr(self, name) is not None]
         if len(given) > 1:
             raise ModelError(f"give the rotation once, not by {known(given)}")
         if (self.axis is None) != (self.angle is None):
             raise ModelError("axis and angle go together")
-        return tuple(given)
-
-    def rotation(self) -> Rotation | None:
-        if self.quaternion is not None:
-            return Rotation.quaternion(*self.quaternion)
-        if self.rpy is not None:
-            return Rotation.rpy(*self.rpy)
-        if self.axis is not None and self.angle is not None:
-            return Rotation.about(self.axis, self.angle)
-        return None if self.matrix is None else Rotation(self.matrix)
+        with at(*given):
+            if self.quaternion is not None:
+                return Rotation.quaternion(*self.quaternion)
+            if self.rpy is not None:
+                return Rotation.rpy(*self.rpy)
+            if self.axis is not None and self.angle is not None:
+                return Rotation.about(self.axis, self.angle)
+            return None if self.matrix is None else Rotation(self.matrix)
 
 
 WHERE = "named parts, each a formula of the variables and of the parts before it"
@@ -85,10 +137,8 @@ class LongFormula(Element):
     """A formula with other names of its variables than usual, or with named parts."""
 
     formula: Any = element_field(kinds.Item(), meaning="the formula")
-    of: Sequence[str] | None = element_field(
-        kinds.Names(), default=None, meaning="names of the variables, in place of the usual ones"
-    )
-    where: Mapping[str, Any] | None = element_field(kinds.Where(), default=None, meaning=WHERE)
+    of: Sequence[str] | None = optional(kinds.Names(), "names of the variables, in place of the usual ones")
+    where: Mapping[str, Any] | None = optional(kinds.Where(), WHERE)
 
     def build(self, variables: Sequence[str]) -> Formula:
         return Formula(self.formula, self.of or variables, self.where)
@@ -99,7 +149,7 @@ class LongVector(Element):
     """Three formulas with named parts."""
 
     vector: Sequence[Any] = element_field(kinds.Items(3), meaning="the formulas")
-    where: Mapping[str, Any] | None = element_field(kinds.Where(), default=None, meaning=WHERE)
+    where: Mapping[str, Any] | None = optional(kinds.Where(), WHERE)
 
     def build(self) -> VectorFormula:
         return VectorFormula(*self.vector, where=self.where)
@@ -111,7 +161,7 @@ class TableEntry(Element):
 
     x: Sequence[float] = element_field(kinds.Vector(), meaning="places of the points, ascending")
     y: Sequence[float] = element_field(kinds.Vector(), meaning="values there; of a table of two arguments places of the second")
-    z: Any = element_field(Grid(), default=None, meaning="values of a table of two arguments, a row for each x")
+    z: Any = optional(Grid(), "values of a table of two arguments, a row for each x")
     kind: str = element_field(
         kinds.Choice(tuple(KINDS)), default="cubic", meaning="straight lines, a smooth spline, or cubics that never overshoot"
     )
@@ -124,30 +174,42 @@ class TableEntry(Element):
         return Table(axes, values, self.kind, self.outside, name)
 
 
+# --- flexible bodies: those of the model, and modal bodies in archives beside the file ------------------------------------------
+@element("modal")
+class ModalArchive(Element):
+    """A modal body in an archive of arrays that `ModalBody.save` has written. It is opened where meshes are: in the package of
+    the file, or in `package_paths`."""
+
+    file: str = element_field(kinds.Text(), meaning="the archive, .npz, from the folder of the file; package:// too")
+    damping: Any = optional(kinds.ScalarOrVector(NOT_NEGATIVE), "ratio of critical damping, in place of that of the archive")
+    rayleigh: Sequence[float] | None = optional(kinds.Vector(2, NOT_NEGATIVE), "damping α·mass + β·stiffness, likewise", "1/s, s")
+
+
+@element()
+class IntegralsEntry(Element):
+    """Integrals over the mass of m modes Φ, at undeformed places x, in the body's axes."""
+
+    linear: Any = element_field(TableValue(), unit="kg m", meaning="∫ Φ of each mode, m×3")
+    first: Any = element_field(Block(3), unit="kg m²", meaning="∫ x Φᵀ of each mode, m×3×3")
+    product: Any = element_field(Block(4), unit="kg m²", meaning="∫ Φ Φᵀ of each pair of modes, m×m×3×3")
+    mass_matrix: Any = optional(TableValue(), "∫ Φᵀ Φ, m×m, where it is not the trace of `product`", "kg m²")
+
+
 # --- entries of the sections ----------------------------------------------------------------------------------------------------
 @element()
 class BodyEntry(Element):
     """A rigid body: mass, com and inertia, or a shape with its mass or density; or a flexible one."""
 
-    mass: float | None = element_field(kinds.Scalar(), default=None, unit="kg", meaning="mass")
-    com: Sequence[float] | None = element_field(
-        kinds.Vector(3), default=None, unit="m", meaning="centre of mass in the body's frame"
+    mass: float | None = optional(kinds.Scalar(), "mass", "kg")
+    com: Sequence[float] | None = optional(kinds.Vector(3), "centre of mass in the body's frame", "m")
+    inertia: Any = optional(
+        kinds.Matrix(((3,), (6,), (3, 3))), "about the centre of mass: three numbers, six (xx yy zz xy xz yz) or 3×3", "kg m²"
     )
-    inertia: Any = element_field(
-        kinds.Matrix(((3,), (6,), (3, 3))),
-        default=None,
-        unit="kg m²",
-        meaning="about the centre of mass: three numbers, six (xx yy zz xy xz yz) or 3×3",
-    )
-    shape: shapes.Shape | None = element_field(
-        Tagged(SHAPES), default=None, meaning="a solid of uniform density that gives centre of mass and inertia"
-    )
-    density: float | None = element_field(kinds.Scalar(), default=None, unit="kg/m³", meaning="goes with a shape")
+    shape: shapes.Shape | None = optional(Tagged(SHAPES), "a solid of uniform density that gives centre of mass and inertia")
+    density: float | None = optional(kinds.Scalar(), "goes with a shape", "kg/m³")
     check_inertia: bool = element_field(kinds.Flag(), default=True, meaning="false accepts an inertia that no body can have")
-    flexible: Any = element_field(
-        FlexibleValue((*FLEXIBLE, ModalArchive)),
-        default=None,
-        meaning="how it deforms, in place of the other fields: mass and inertia follow",
+    flexible: Any = optional(
+        FlexibleValue((*FLEXIBLE, ModalArchive)), "how it deforms, in place of the other fields: mass and inertia follow"
     )
 
 
@@ -165,15 +227,9 @@ class JointPlacement(Element):
 
     parent: str = element_field(kinds.Name("body"), meaning="the name of a body, or ground")
     child: str = element_field(kinds.Name("body"), meaning="the name of a body")
-    at: Pose | str | None = element_field(PlaceValue(), default=None, meaning="the joint frame in the parent: a pose or a frame")
-    child_at: Pose | str | None = element_field(
-        PlaceValue(), default=None, meaning="the joint frame in the child: a pose or a frame"
-    )
-    cut: bool | None = element_field(
-        kinds.Flag(),
-        default=None,
-        meaning="where it closes a loop: whether it is to be cut, or never; left out: as is best",
-    )
+    at: Pose | str | None = optional(PlaceValue(), "the joint frame in the parent: a pose or a frame")
+    child_at: Pose | str | None = optional(PlaceValue(), "the joint frame in the child: a pose or a frame")
+    cut: bool | None = optional(kinds.Flag(), "where it closes a loop: whether it is to be cut, or never; left out: as is best")
 
 
 @element()
@@ -224,44 +280,34 @@ class ModelEntry(Element):
         kinds.Vector(3), default=(0.0, 0.0, -9.81), unit="m/s²", meaning="acceleration of free fall in the world"
     )
     numbering: str = element_field(kinds.Choice(tuple(NUMBERINGS)), default="depth-first", meaning="how bodies are numbered")
-    base_motion: Any = element_field(
-        kinds.PoseFunction(lambda fields: ("t",)), default=None, meaning="pose of the ground in the world, formulas of t"
+    base_motion: Any = optional(kinds.PoseFunction(lambda fields: ("t",)), "pose of the ground in the world, formulas of t")
+    parameters: Mapping[str, float] = optional(
+        kinds.ByName(kinds.Scalar(endless=True)), "numbers that formulas read as parameter.name"
     )
-    parameters: Mapping[str, float] = element_field(
-        kinds.ByName(kinds.Scalar(endless=True)), default=None, meaning="numbers that formulas read as parameter.name"
+    tables: Mapping[str, TableEntry] = optional(
+        kinds.ByName(Record(TableEntry)), "functions by points, which formulas call: grip(t)"
     )
-    tables: Mapping[str, TableEntry] = element_field(
-        kinds.ByName(Record(TableEntry)), default=None, meaning="functions by points, which formulas call: grip(t)"
-    )
-    bodies: Mapping[str, BodyEntry] = element_field(
-        kinds.ByName(Record(BodyEntry)), default=None, meaning="bodies by name; the base is called ground"
-    )
-    frames: Mapping[str, FrameEntry] = element_field(
-        kinds.ByName(Record(FrameEntry)), default=None, meaning="named places on bodies"
-    )
-    joints: Mapping[str, Any] = element_field(
-        kinds.ByName(Tagged(JOINTS, JointPlacement)),
-        default=None,
-        meaning="joints by name, in any order and direction; joints that close loops too",
+    bodies: Mapping[str, BodyEntry] = optional(kinds.ByName(Record(BodyEntry)), "bodies by name; the base is called ground")
+    frames: Mapping[str, FrameEntry] = optional(kinds.ByName(Record(FrameEntry)), "named places on bodies")
+    joints: Mapping[str, Any] = optional(
+        kinds.ByName(Tagged(JOINTS, JointPlacement)), "joints by name, in any order and direction; joints that close loops too"
     )
     floating: Sequence[str] = element_field(
         kinds.Names(), default=(), meaning="floating bodies: short for a free joint to the ground, named body + ' float'"
     )
-    couplings: Mapping[str, CouplingEntry] = element_field(
-        kinds.ByName(Record(CouplingEntry)), default=None, meaning="joints that follow others, by the name of the follower"
+    couplings: Mapping[str, CouplingEntry] = optional(
+        kinds.ByName(Record(CouplingEntry)), "joints that follow others, by the name of the follower"
     )
-    forces: Mapping[str, Any] = element_field(kinds.ByName(Tagged(FORCES)), default=None, meaning="forces by name")
-    states: Mapping[str, StateEntry] = element_field(
-        kinds.ByName(Record(StateEntry)), default=None, meaning="numbers that are integrated with the motion, by name"
+    forces: Mapping[str, Any] = optional(kinds.ByName(Tagged(FORCES)), "forces by name")
+    states: Mapping[str, StateEntry] = optional(
+        kinds.ByName(Record(StateEntry)), "numbers that are integrated with the motion, by name"
     )
-    constraints: Mapping[str, Any] = element_field(
-        kinds.ByName(Tagged(CONSTRAINTS)), default=None, meaning="constraints beyond joints, by name"
-    )
+    constraints: Mapping[str, Any] = optional(kinds.ByName(Tagged(CONSTRAINTS)), "constraints beyond joints, by name")
     visuals: Sequence[Visual] = element_field(kinds.Elements(Visual), default=(), meaning="what to draw")
-    fixed_joints: Mapping[str, FixedJointEntry] = element_field(
-        kinds.ByName(Record(FixedJointEntry)), default=None, meaning="fixed joints of an imported file whose links were merged"
+    fixed_joints: Mapping[str, FixedJointEntry] = optional(
+        kinds.ByName(Record(FixedJointEntry)), "fixed joints of an imported file whose links were merged"
     )
-    keyframes: Mapping[str, Sequence[float]] = element_field(
-        kinds.ByName(kinds.Vector()), default=None, meaning="positions by name: all coordinates in order"
+    keyframes: Mapping[str, Sequence[float]] = optional(
+        kinds.ByName(kinds.Vector()), "positions by name: all coordinates in order"
     )
-    simulation: SimulationSettings | None = element_field(Record(SimulationSettings), default=None, meaning="how to simulate it")
+    simulation: SimulationSettings | None = optional(Record(SimulationSettings), "how to simulate it")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,10 @@ import numpy as np
 from ...errors import FormatError, ModelError, known, no_such, unknown
 from ...integrate.methods import integrator
 from ...model.element import Element, described
+from ...model.flexible import ModalBody, load_modal
 from ...model.import_report import ImportReport
 from ...model.joints import Compound, Joint
 from ...model.model import Model
-from ...model.placed_joint import PlacedJoint
 from ...model.references import is_part
 from ...model.references import place as place_on
 from ...model.settings import SimulationSettings
@@ -22,40 +22,32 @@ from ...model.values import HERE, Fault, Name
 from ...programs.methods import METHODS
 from ...trace import ParameterGraph
 from ...trace.formula import known_names
+from ...trace.table import Table
 from ...types import truth
-from ..meshes import MeshFinder
-from ..paths import LoadOptions
+from ..paths import LoadOptions, MeshFolders
 from .document import Document, read_text
-from .entries import BodyEntry, JointPlacement, ModelEntry
+from .entries import BodyEntry, JointPlacement, ModalArchive, ModelEntry, TableEntry
 from .faults import Faults, at, each
-from .flexible_entries import ModalArchive, open_archive
 from .reading import constants, read_element
-from .tables import read_tables
 
-Check = Callable[[Model, Element, str], None]
 MAX_SHOWN = 10
 """Mistakes that one message lists."""
 SINGULAR = {
-    "bodies": "body",
-    "frames": "frame",
-    "joints": "joint",
-    "forces": "force",
-    "states": "state",
-    "constraints": "constraint",
+    "bodies": "body", "frames": "frame", "joints": "joint", "forces": "force", "states": "state", "constraints": "constraint",
     "visuals": "visual",
-}
+}  # fmt: skip
 
 
 def load_native(path: Path, options: LoadOptions) -> Model:
     """A model from a .yaml file (docs/native_format.md). `passive=False` leaves out damping, friction and springs of joints."""
     if options.floating:
         raise FormatError(f"{path}: floating=True is for formats that cannot express it; write `floating: [body]` into the file")
-    return _loads(read_text(path), str(path), options.strict, options.passive, MeshFinder(path, options.package_paths))
+    return _loads(read_text(path), str(path), options.strict, options.passive, MeshFolders(path, options.package_paths))
 
 
 def loads_beside(path: Path, text: str) -> Model:
     """A model from a text inside another file. Meshes are opened as if the text were a file in its place."""
-    return _loads(text, "<text>", False, True, MeshFinder(path))
+    return _loads(text, "<text>", False, True, MeshFolders(path))
 
 
 def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: bool = True) -> Model:
@@ -63,7 +55,7 @@ def loads(text: str, source: str = "<text>", *, strict: bool = False, passive: b
     return _loads(text, source, strict, truth(passive, "passive"), None)
 
 
-def _loads(text: str, source: str, strict: bool, passive: bool, files: MeshFinder | None) -> Model:
+def _loads(text: str, source: str, strict: bool, passive: bool, files: MeshFolders | None) -> Model:
     """`files`: where meshes and archives of the file are; None: it has no folder."""
     if not isinstance(text, str):
         raise FormatError(f"{source}: expected text, got {type(text).__name__}; sharnir.load reads files")
@@ -72,39 +64,32 @@ def _loads(text: str, source: str, strict: bool, passive: bool, files: MeshFinde
         raise FormatError(f"{source}:1: the file is empty; a model begins with e.g. `name: arm` and `bodies:`")
     try:
         graph = _parameters(document.data)
-        with np.errstate(all="ignore"), at(), known_names(graph.parameters, read_tables(document.data)):
+        with np.errstate(all="ignore"), at(), known_names(graph.parameters, _tables(document.data)):
             entry = read_element(ModelEntry, document.data)
             model = _built(entry, passive, graph, files)
     except Faults as error:
         raise format_error(error.faults, document) from None
     model.import_report = _report(entry, document, strict)
-    model.mesh_folders = [*files.allowed] if files is not None else []
-    if files is not None:
-        _find_meshes(model, files)
+    model.mesh_folders = [*files.roots] if files is not None else []
+    for k, visual in enumerate(model.visuals):  # paths are meant from the folder of the file
+        if files is not None and visual.kind == "mesh" and (visual.path or visual.uri):
+            where = files.mesh(visual.uri)[0] if visual.path is None else files.folder / visual.path
+            model.visuals[k] = visual.replaced(path=where)
     return model
 
 
-def _find_meshes(model: Model, files: MeshFinder) -> None:
-    """Paths of meshes are meant from the folder of the file; they are opened in its package or in declared folders only."""
-    for k, visual in enumerate(model.visuals):
-        if visual.kind == "mesh" and (visual.path or visual.uri):
-            where = files.find(visual.uri)[0] if visual.path is None else files.folder / visual.path
-            model.visuals[k] = visual.replaced(path=where)
-
-
 def format_error(faults: list[Fault], document: Document) -> FormatError:
-    """All mistakes, one on a line, in the order of the file."""
-    found = sorted({(document.line(fault.path), document.error(fault.path, _without_label(fault))) for fault in faults})
+    """All mistakes, one on a line, in the order of the file. `joint 'elbow': …` behind `joints.elbow: …` adds nothing."""
+
+    def shown(fault: Fault) -> str:
+        kind = SINGULAR.get(str(fault.path[0])) if len(fault.path) > 1 else None
+        return fault.what.removeprefix(f"{kind} {fault.path[1]!r}: ") if kind else fault.what
+
+    found = sorted({(document.line(fault.path), document.error(fault.path, shown(fault))) for fault in faults})
     lines = [text for _, text in found[:MAX_SHOWN]]
     if len(found) > MAX_SHOWN:
         lines.append(f"… and {len(found) - MAX_SHOWN} more")
     return FormatError("\n".join(lines))
-
-
-def _without_label(fault: Fault) -> str:
-    """`joint 'elbow': …` behind `joints.elbow: …` adds nothing."""
-    kind = SINGULAR.get(str(fault.path[0])) if len(fault.path) > 1 else None
-    return fault.what.removeprefix(f"{kind} {fault.path[1]!r}: ") if kind else fault.what
 
 
 def _report(entry: ModelEntry, document: Document, strict: bool) -> ImportReport:
@@ -128,7 +113,22 @@ def _parameters(data: Any) -> ParameterGraph:
     return graph
 
 
-def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshFinder | None) -> Model:
+def _tables(data: Any) -> dict[str, Table]:
+    """The tables of a file by name. Mistakes in them come first: formulas that call such a table would be mistakes too."""
+    given = data.get("tables") if isinstance(data, dict) else None
+
+    def read_one(pair: tuple[Any, Any]) -> Table:
+        name, value = pair
+        found: Table = read_element(TableEntry, value).build(str(name))
+        if not isinstance(name, str) or not name.isidentifier():
+            raise FormatError(f"formulas call a table by its name, which consists of letters, digits and _; got {name!r}")
+        return found
+
+    with at("tables"):
+        return each(((name, (name, x)) for name, x in given.items()), read_one) if isinstance(given, dict) else {}
+
+
+def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshFolders | None) -> Model:
     with at("base_motion" if entry.base_motion is not None else "name"):
         model = Model(entry.name, (0.0, 0.0, 0.0), None, entry.numbering)
         model.parts.parameter_graph = graph
@@ -142,7 +142,7 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshF
     def add_body(name: str, x: BodyEntry) -> None:
         options: Any = {"shape": x.shape, "density": x.density, "check_inertia": x.check_inertia}
         with at("flexible"):
-            flexible = open_archive(x.flexible, files) if isinstance(x.flexible, ModalArchive) else x.flexible
+            flexible = _open_archive(x.flexible, files) if isinstance(x.flexible, ModalArchive) else x.flexible
         model.add_body(name, x.mass, x.com, x.inertia, flexible=flexible, **options)
 
     def add_joint(name: str, placed: tuple[Joint, JointPlacement]) -> None:
@@ -156,9 +156,9 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshF
         joint = joint if passive else _without_resistance(joint)
         model.add_joint(name, joint, place.parent, place.child, at=place.at, child_at=place.child_at, cut=place.cut)
 
-    def checked(add_one: Callable[[Any, str], Any], kind: str, check: Check = _check_names) -> Callable[[str, Any], None]:
+    def checked(add_one: Callable[[Any, str], Any], kind: str, formulas: bool = True) -> Callable[[str, Any], None]:
         def add_checked(name: str, x: Element) -> None:
-            check(model, x, f"{kind} {name!r}")
+            _check_names(model, x, f"{kind} {name!r}", formulas=formulas)
             add_one(x, name)
 
         return add_checked
@@ -172,10 +172,10 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshF
     add("joints", add_joint)
     add("floating", lambda k, body: model.add_floating(body))
     add("couplings", lambda name, x: model.couple(name, x.leader, x.ratio, x.offset))
-    add("forces", checked(model.add_force, "force", _check_bodies))
+    add("forces", checked(model.add_force, "force", formulas=False))
     add("states", lambda name, x: model.add_state(name, x.initial, x.rate, x.unit))
     for section in ("forces", "states"):  # each may read the states of all
-        add(section, lambda name, x: _check_formulas(model, x))
+        add(section, lambda name, x: _check_names(model, x, "", bodies=False))
     add("constraints", checked(model.add_constraint, "constraint"))
     add("visuals", checked(lambda visual, k: model.visuals.append(visual), "visual"))
     model.fixed_joints = {name: (x.parent, x.child) for name, x in (entry.fixed_joints or {}).items()}
@@ -190,6 +190,19 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshF
     return model
 
 
+def _open_archive(archive: ModalArchive, files: MeshFolders | None) -> ModalBody:
+    """The modal body of an archive. `files`: in which folders it may be; None where there are none."""
+    with at("file"):
+        if files is None:
+            raise ModelError("a text has no folder to look for an archive in; load a file, or write the body out in the text")
+        path, why = files.mesh(archive.file)
+        if path is None:
+            raise ModelError(f"{archive.file!r}: {why}")
+        body = load_modal(path)
+    changes = {name: x for name in ("damping", "rayleigh") if (x := getattr(archive, name)) is not None}
+    return body.replaced(**changes) if changes else body
+
+
 def _without_resistance(joint: Joint) -> Joint:
     if isinstance(joint, Compound):
         parts = {name: (_without_resistance(part), where) for name, (part, where) in joint.parts.items()}
@@ -198,29 +211,16 @@ def _without_resistance(joint: Joint) -> Joint:
 
 
 # --- names that must be part of the model ---------------------------------------------------------------------------------------
-def _check_names(model: Model, element: Element, label: str) -> None:
+def _check_names(model: Model, element: Element, label: str, bodies: bool = True, formulas: bool = True) -> None:
     """Bodies that an element names, and signals that its formulas read."""
-    _check_bodies(model, element, label)
-    _check_formulas(model, element)
-
-
-def _check_bodies(model: Model, element: Element, label: str) -> None:
     for one in described(type(element)):
         value = getattr(element, one.name)
         with at(one.key):
             if isinstance(value, Element):
-                _check_bodies(model, value, label)
-            if isinstance(one.kind, Name) and one.kind.of == "body" and value is not None:
+                _check_names(model, value, label, bodies, formulas)
+            if bodies and isinstance(one.kind, Name) and one.kind.of == "body" and value is not None:
                 model.parts.check_body(value, label)
-
-
-def _check_formulas(model: Model, element: Element) -> None:
-    for one in described(type(element)):
-        value = getattr(element, one.name)
-        with at(one.key):
-            if isinstance(value, Element):
-                _check_formulas(model, value)
-            if callable(value) and hasattr(value, "formulas"):
+            if formulas and callable(value) and hasattr(value, "formulas"):
                 _check_signals(model, value.formulas.signals)
 
 
@@ -233,20 +233,20 @@ def _check_signals(model: Model, signals: set[tuple[str, ...]]) -> None:
             raise ModelError(f"signal {'.'.join(path)!r}: no {path[1]!r}; there are {known(sorted(there[path[0]]))}")
 
 
-def _is_part(name: str, joints: Mapping[str, PlacedJoint], names: str) -> bool:
-    """Whether it is one coordinate (or speed) of a joint: joint.coordinate."""
-    return is_part(name, joints, lambda owner: getattr(joints[owner], names))
-
-
 def check_settings(model: Model, settings: SimulationSettings) -> None:
-    """That the names in them are names of the model; raises `Faults`."""
+    """Names in settings must be names of the model; raises `Faults`."""
     joints = {joint.name: joint for joint in model.parts.joints}
+
+    def check_joint(name: str, names: str) -> None:
+        """It is a joint, or one coordinate (or speed) of a joint: joint.coordinate."""
+        if name not in joints and not is_part(name, joints, lambda owner: getattr(joints[owner], names)):
+            raise ModelError(no_such("joint", name, joints))
+
     for what, names in (("q0", "q_names"), ("v0", "v_names"), ("tau", "v_names")):
         given = getattr(settings, what)
         for joint, values in given.items() if isinstance(given, dict) else ():
             with at(what, joint):
-                if joint not in joints and not _is_part(joint, joints, names):
-                    raise ModelError(no_such("joint", joint, joints))
+                check_joint(joint, names)
                 n = len(getattr(joints[joint], names)) if joint in joints else 1
                 m = len(values) if isinstance(values, tuple) else 1
                 if n != m:
@@ -263,11 +263,8 @@ def check_settings(model: Model, settings: SimulationSettings) -> None:
             raise ModelError(unknown(f"method {settings.method!r}", settings.method, ["auto", *METHODS], "methods"))
     for k, name in enumerate(settings.fixed or ()):
         with at("fixed", k):
-            if name not in joints and not _is_part(name, joints, "q_names"):
-                raise ModelError(no_such("joint", name, joints))
-    for k, event in enumerate(settings.events or ()):
-        with at("events", k):
-            _check_names(model, event, "event")
-    for k, impact in enumerate(settings.impacts or ()):
-        with at("impacts", k):
-            _check_names(model, impact, "impact")
+            check_joint(name, "q_names")
+    for what, kind in (("events", "event"), ("impacts", "impact")):
+        for k, one in enumerate(getattr(settings, what) or ()):
+            with at(what, k):
+                _check_names(model, one, kind)

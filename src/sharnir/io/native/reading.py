@@ -20,10 +20,8 @@ from ...model.pose import Pose
 from ...model.values import Fault, Kind, expected, of_kind, shown
 from ...trace import at_values
 from ...trace.formula import Formula, constant, parameter_hint
-from .entries import JOINTS, VERSION, LongFormula, LongVector, PartPlacement, PoseEntry
+from . import entries
 from .faults import at, each, items
-from .file_kinds import Block, FlexibleValue, Grid, PlaceValue, Record, Tagged, Version
-from .flexible_entries import FLEXIBLE, IntegralsEntry, ModalArchive
 
 
 # --- entries ------------------------------------------------------------------------------------------------------------------
@@ -34,13 +32,8 @@ class ReadEntry(NamedTuple):
     found: dict[str, Any]
 
 
-def file_fields(cls: Any, beside: Any = None) -> tuple[Described, ...]:
+def _file_fields(cls: Any, beside: Any = None) -> tuple[Described, ...]:
     """The fields of an entry in the order of files: its own, those of the entry beside it, options."""
-    return _file_fields(cls, beside)
-
-
-@cache
-def _file_fields(cls: Any, beside: Any) -> tuple[Described, ...]:
     own: list[Described] = []
     for one in sorted(described(cls), key=lambda one: one.last):
         own += [one] if one.key else []
@@ -48,6 +41,9 @@ def _file_fields(cls: Any, beside: Any) -> tuple[Described, ...]:
             own.append(Described(kinds.Where(), "", "named parts of the formulas", "where", False, "", None, False))
     options = [one for one in own if one.is_option]
     return (*(one for one in own if not one.is_option), *(described(beside) if beside else ()), *options)
+
+
+file_fields: Callable[..., tuple[Described, ...]] = cache(_file_fields)
 
 
 def read_fields(fields: Sequence[Described], data: Any, first: Sequence[str] = ()) -> dict[str, Any]:
@@ -79,7 +75,7 @@ def read_element(cls: type[Element], data: Any) -> Any:
     return cls(**read_fields(file_fields(cls), data))
 
 
-def read_tagged(kind: Tagged, data: Any) -> Any:
+def read_tagged(kind: entries.Tagged, data: Any) -> Any:
     """An element by its type; with the entry beside it, if any."""
     classes = {cls.tag: cls for cls in kind.classes}
     if not isinstance(data, dict):
@@ -118,10 +114,10 @@ def constants(value: Any) -> Any:
     return value
 
 
-def _version(kind: Version, value: Any, entry: ReadEntry) -> int:
-    if value != VERSION or isinstance(value, bool):
-        raise expected(f"{VERSION}, the version of the format that this sharnir reads", value)
-    return VERSION
+def _version(kind: entries.Version, value: Any, entry: ReadEntry) -> int:
+    if value != entries.VERSION or isinstance(value, bool):
+        raise expected(f"{entries.VERSION}, the version of the format that this sharnir reads", value)
+    return entries.VERSION
 
 
 def _by_name(kind: kinds.ByName, value: Any, entry: ReadEntry) -> dict[str, Any]:
@@ -140,35 +136,32 @@ def _rows(kind: kinds.Rows, value: Any, entry: ReadEntry) -> tuple[Any, ...]:
 
 
 def _parts(kind: Parts, value: Any, entry: ReadEntry) -> Any:
-    parts = read(kinds.ByName(Tagged(JOINTS, PartPlacement)), value, entry)
+    parts = _by_name(kinds.ByName(entries.Tagged(entries.JOINTS, entries.PartPlacement)), value, entry)
     return kind.check({name: (joint, place.at) for name, (joint, place) in parts.items()})
 
 
 # --- flexible bodies ------------------------------------------------------------------------------------------------------------
-def _flexible(kind: FlexibleValue, value: Any, entry: ReadEntry) -> Any:
-    in_archive = isinstance(value, dict) and value.get("type") == ModalArchive.tag and "file" in value
-    return read_tagged(Tagged((ModalArchive,) if in_archive else FLEXIBLE), value)
+def _flexible(kind: entries.FlexibleValue, value: Any, entry: ReadEntry) -> Any:
+    in_archive = isinstance(value, dict) and value.get("type") == entries.ModalArchive.tag and "file" in value
+    return read_tagged(entries.Tagged((entries.ModalArchive,) if in_archive else entries.FLEXIBLE), value)
 
 
 def _integrals(kind: IntegralsValue, value: Any, entry: ReadEntry) -> Any:
-    given = read_element(IntegralsEntry, value)
+    given = read_element(entries.IntegralsEntry, value)
     m = len(given.linear)
     sizes = {"linear": (m, 3), "first": (m, 3, 3), "product": (m, m, 3, 3), "mass_matrix": (m, m)}
-    each(((name, name) for name in sizes), lambda name: _of_shape(getattr(given, name), sizes[name]))
+
+    def check_size(name: str) -> None:
+        value, shape = getattr(given, name), sizes[name]
+        if value is not None and (found := np.shape(value)) != shape:
+            raise Fault(f"expected {'×'.join(map(str, shape))} numbers, got {'×'.join(map(str, found))}")
+
+    each(((name, name) for name in sizes), check_size)
     try:
         rigid = [entry.found[name] for name in ("mass", "centre", "inertia")]
     except KeyError:  # they are wrong themselves
         return None
     return modal_integrals(rigid, given.linear, given.first, given.product, given.mass_matrix)
-
-
-def _of_shape(value: Any, shape: tuple[int, ...]) -> None:
-    if value is not None and (found := np.shape(value)) != shape:
-        raise Fault(f"expected {'×'.join(map(str, shape))} numbers, got {'×'.join(map(str, found))}")
-
-
-def _block(kind: Block, value: Any, entry: ReadEntry) -> Any:
-    return _nested(constants(value), kind.levels)
 
 
 def _nested(value: Any, levels: int) -> tuple[Any, ...]:
@@ -181,7 +174,7 @@ def _nested(value: Any, levels: int) -> tuple[Any, ...]:
 
 
 # --- places ---------------------------------------------------------------------------------------------------------------------
-def _place(kind: PlaceValue, value: Any, entry: ReadEntry) -> Pose | str:
+def _place(kind: entries.PlaceValue, value: Any, entry: ReadEntry) -> Pose | str:
     if isinstance(value, str):
         return kinds.Name().check(value)
     return read_pose(value, "a pose {position: …, rpy: …}, a position [x, y, z] or the name of a frame")
@@ -192,16 +185,14 @@ def read_pose(value: Any, what: str) -> Pose:
         return Pose(kinds.Vector(3).check(constants(value)))
     if not isinstance(value, dict):
         raise expected(what, value)
-    entry = read_element(PoseEntry, value)
-    with at(*entry.rotation_by()):
-        rotation = entry.rotation()
-    return Pose(entry.position, rotation)
+    entry = read_element(entries.PoseEntry, value)
+    return Pose(entry.position, entry.rotation())
 
 
 # --- formulas -------------------------------------------------------------------------------------------------------------------
 def _function(kind: kinds.Function, value: Any, entry: ReadEntry) -> Any:
     if isinstance(value, dict):
-        return read_element(LongFormula, value).build(kind.variables)
+        return read_element(entries.LongFormula, value).build(kind.variables)
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise expected("a formula such as 0.3*sin(2*t), a number, or {formula: …, where: {…}}", value)
     item = kinds.Item().check(value)
@@ -210,12 +201,12 @@ def _function(kind: kinds.Function, value: Any, entry: ReadEntry) -> Any:
 
 def _function_or_element(kind: kinds.FunctionOrElement, value: Any, entry: ReadEntry) -> Any:
     is_element = isinstance(value, dict) and "formula" not in value
-    return read_tagged(Tagged(kind.classes), value) if is_element else _function(kind, value, entry)
+    return read_tagged(entries.Tagged(kind.classes), value) if is_element else _function(kind, value, entry)
 
 
 def _vector(kind: kinds.VectorFunction, value: Any, entry: ReadEntry) -> Any:
     if isinstance(value, dict):
-        return read_element(LongVector, value).build()
+        return read_element(entries.LongVector, value).build()
     if not isinstance(value, list):
         raise expected("three formulas or numbers, or {vector: …, where: {…}}", value)
     found = kinds.Items(3).check(value)
@@ -248,17 +239,15 @@ def read_pose_formula(value: Any, variables: Sequence[str]) -> PoseFormula:
 
 
 def _drive(kind: kinds.DriveFunction, value: Any, entry: ReadEntry) -> Any:
-    if not isinstance(value, dict) or "formula" in value:
-        if not isinstance(value, (str, int, float, dict)) or isinstance(value, bool):
-            raise expected("a formula of t, formulas by coordinate {y: …}, or a pose by formulas {turns: …}", value)
-        return read(kinds.Function(("t",)), value, entry)
-    if "turns" in value or "quaternion" in value or isinstance(value.get("position"), list):
-        return read_pose_formula(value, ("t",))
-
     def read_one(one: Any) -> Any:
         is_pose = isinstance(one, dict) and "formula" not in one
-        return read_pose_formula(one, ("t",)) if is_pose else read(kinds.Function(("t",)), one, entry)
+        return read_pose_formula(one, ("t",)) if is_pose else _function(kinds.Function(("t",)), one, entry)
 
+    if not isinstance(value, (str, int, float, dict)) or isinstance(value, bool):
+        raise expected("a formula of t, formulas by coordinate {y: …}, or a pose by formulas {turns: …}", value)
+    whole = {"formula", "turns", "quaternion"}
+    if not isinstance(value, dict) or not whole.isdisjoint(value) or isinstance(value.get("position"), list):
+        return read_one(value)
     each(((name, name) for name in value), kinds.Name().check)
     return each(value.items(), read_one)
 
@@ -272,22 +261,18 @@ def _named_formula(kind: kinds.NamedFormula, value: Any, entry: ReadEntry) -> An
     return kind.make(*found, where=where)
 
 
-def _number(kind: Kind, value: Any, entry: ReadEntry) -> Any:
-    return kind.check(constants(value))
-
-
+NUMBERS = (
+    kinds.Scalar, kinds.Vector, kinds.ScalarOrVector, kinds.Limits, kinds.Matrix, kinds.Places, kinds.State, kinds.Times,
+    TableValue,
+)  # fmt: skip
+"""Kinds of numbers, which may be constants such as pi/2."""
 READERS: dict[type[Kind], Callable[[Any, Any, ReadEntry], Any]] = {
     Kind: lambda kind, value, entry: kind.check(value),
-    kinds.Scalar: _number,
-    kinds.Vector: _number,
-    kinds.ScalarOrVector: _number,
-    kinds.Limits: _number,
-    kinds.Matrix: _number,
-    kinds.Places: _number,
-    kinds.State: _number,
-    kinds.Times: _number,
-    kinds.AxisValue: lambda kind, value, entry: kind.check(constants(value) if isinstance(value, list) else value),
-    kinds.ColourValue: lambda kind, value, entry: kind.check(constants(value) if isinstance(value, list) else value),
+    **dict.fromkeys(NUMBERS, lambda kind, value, entry: kind.check(constants(value))),
+    **dict.fromkeys(
+        (kinds.AxisValue, kinds.ColourValue),
+        lambda kind, value, entry: kind.check(constants(value) if isinstance(value, list) else value),
+    ),
     kinds.PoseValue: lambda kind, value, entry: read_pose(value, "a pose {position: …, rpy: …} or a position [x, y, z]"),
     kinds.Function: _function,
     kinds.FunctionOrElement: _function_or_element,
@@ -298,15 +283,14 @@ READERS: dict[type[Kind], Callable[[Any, Any, ReadEntry], Any]] = {
     kinds.ByName: _by_name,
     kinds.Rows: _rows,
     kinds.Elements: lambda kind, value, entry: items(value, lambda one: read_element(kind.of, one)),
-    kinds.OneOf: lambda kind, value, entry: read_tagged(Tagged(kind.classes), value),
+    kinds.OneOf: lambda kind, value, entry: read_tagged(entries.Tagged(kind.classes), value),
     Parts: _parts,
-    PlaceValue: _place,
-    Block: _block,
-    FlexibleValue: _flexible,
+    entries.PlaceValue: _place,
+    entries.Block: lambda kind, value, entry: _nested(constants(value), kind.levels),
+    entries.FlexibleValue: _flexible,
     IntegralsValue: _integrals,
-    TableValue: _number,
-    Grid: lambda kind, value, entry: items(value, lambda row: kinds.Vector().check(constants(row))),
-    Record: lambda kind, value, entry: read_element(kind.of, value),
-    Tagged: lambda kind, value, entry: read_tagged(kind, value),
-    Version: _version,
+    entries.Grid: lambda kind, value, entry: items(value, lambda row: kinds.Vector().check(constants(row))),
+    entries.Record: lambda kind, value, entry: read_element(kind.of, value),
+    entries.Tagged: lambda kind, value, entry: read_tagged(kind, value),
+    entries.Version: _version,
 }

@@ -1,23 +1,32 @@
-"""The JSON schema of the format, for editors: `sharnir schema`."""
+"""Documents that follow from the descriptions of elements: the JSON schema of the format, for editors (`sharnir schema`), and the
+tables of all fields for docs/native_format.md."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from inspect import cleandoc
+from pathlib import Path
 from typing import Any
 
 from ...model import values as kinds
 from ...model.element import Described, Element
+from ...model.events import Event
 from ...model.flexible.beam import FAMILIES, MOST_MODES, ModeCounts
+from ...model.flexible.sections import SECTIONS as CROSS_SECTIONS
 from ...model.flexible.tables import IntegralsValue, TableValue
+from ...model.forces import Accumulator, Muscle, Valve
 from ...model.formulas import PoseFormula
+from ...model.impacts import Impact
+from ...model.joints import Joint
 from ...model.joints.compound import Parts
+from ...model.pose import Pose
+from ...model.settings import SimulationSettings
 from ...model.values import of_kind
-from . import entries, file_kinds
-from .entries import JOINTS, VERSION, JointPlacement, ModelEntry, PartPlacement
-from .file_kinds import Tagged
-from .flexible_entries import IntegralsEntry
+from ...model.visual import Visual
+from . import entries
+from .entries import JOINTS, VERSION, IntegralsEntry, JointPlacement, ModelEntry, PartPlacement, Tagged
 from .reading import file_fields
 
 Schema = dict[str, Any]
@@ -41,7 +50,7 @@ def ref(name: str) -> Schema:
 
 TEXT, NAME = {"type": "string"}, {"type": "string", "minLength": 1}
 NUMBER, FORMULA, POSE = ref("number"), ref("formula"), ref("PoseEntry")
-END = either(NUMBER, {"type": "null"})
+LIMIT = either(NUMBER, {"type": "null"})
 COUNT = {"type": "integer", "minimum": 0, "maximum": MOST_MODES}
 CLOSED = {"additionalProperties": False}
 ONE_MOTION = (FORMULA, ref("LongFormula"), ref("PoseFormula"))
@@ -54,9 +63,9 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     kinds.Vector: lambda kind: array(NUMBER, kind.count),
     kinds.ColourValue: lambda kind: either(array(NUMBER), NAME),
     kinds.ScalarOrVector: lambda kind: either(NUMBER, array(NUMBER)),
-    kinds.Limits: lambda kind: array(either(END, array(END, 2))),
+    kinds.Limits: lambda kind: array(either(LIMIT, array(LIMIT, 2))),
     kinds.Matrix: lambda kind: either(*map(_of_shape, kind.shapes)),
-    kinds.Whole: lambda kind: {"type": "integer", **_present(minimum=kind.at_least, maximum=kind.at_most)},
+    kinds.Whole: lambda kind: _whole(minimum=kind.at_least, maximum=kind.at_most),
     kinds.Flag: lambda kind: {"type": "boolean"},
     kinds.Text: lambda kind: TEXT,
     kinds.FilePath: lambda kind: TEXT,
@@ -85,17 +94,16 @@ SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {
     kinds.Item: lambda kind: FORMULA,
     kinds.Items: lambda kind: array(FORMULA, kind.count),
     kinds.Where: lambda kind: by_name(FORMULA),
-    file_kinds.PlaceValue: lambda kind: either(NAME, POSE, array(NUMBER, 3)),
-    file_kinds.Grid: lambda kind: array(array(NUMBER)),
-    file_kinds.Block: lambda kind: _levels(kind.levels),
-    file_kinds.Record: lambda kind: ref(kind.of.__name__),
+    entries.PlaceValue: lambda kind: either(NAME, POSE, array(NUMBER, 3)),
+    entries.Grid: lambda kind: array(array(NUMBER)),
+    entries.Block: lambda kind: _levels(kind.levels),
+    entries.Record: lambda kind: ref(kind.of.__name__),
     Tagged: lambda kind: {"oneOf": [ref(_name(cls, kind.beside)) for cls in kind.classes]},
-    file_kinds.Version: lambda kind: {"const": VERSION},
+    entries.Version: lambda kind: {"const": VERSION},
 }
 
 
 def schema(kind: kinds.Kind) -> Schema:
-    """The schema of a value of this kind."""
     return of_kind(SCHEMAS, kind)(kind)
 
 
@@ -113,8 +121,8 @@ def _row(kind: kinds.Rows) -> Schema:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-def _present(**values: Any) -> Schema:
-    return {name: x for name, x in values.items() if x is not None}
+def _whole(**bounds: int | None) -> Schema:
+    return {"type": "integer", **{name: x for name, x in bounds.items() if x is not None}}
 
 
 # --- entries --------------------------------------------------------------------------------------------------------------------
@@ -123,11 +131,15 @@ def _entry(cls: type[Element], beside: type[Element] | None = None) -> Schema:
     tag = {"type": {"const": cls.tag}} if cls.tag else {}
     return {
         "type": "object",
-        "description": " ".join(cleandoc(cls.__doc__ or "").split("\n\n")[0].split()),
+        "description": _summary(cls),
         "properties": {**tag, **{one.key: ref(f"option {one.key}") if one.is_option else _field(one) for one in fields}},
         "required": [*tag, *(one.key for one in fields if one.required)],
         "additionalProperties": False,
     }
+
+
+def _summary(cls: type[Element]) -> str:
+    return " ".join(cleandoc(cls.__doc__ or "").split("\n\n")[0].split())
 
 
 def _field(one: Described) -> Schema:
@@ -159,7 +171,7 @@ def _define(cls: type[Element], definitions: dict[str, Schema]) -> None:
     definitions[cls.__name__] = _entry(cls)
     for one in file_fields(cls):
         kind: Any = one.kind.of if isinstance(one.kind, kinds.ByName) else one.kind
-        for below in getattr(kind, "classes", [kind.of] if isinstance(kind, (file_kinds.Record, kinds.Elements)) else []):
+        for below in getattr(kind, "classes", [kind.of] if isinstance(kind, (entries.Record, kinds.Elements)) else []):
             _define(below, definitions)
 
 
@@ -174,3 +186,66 @@ def schema_text() -> str:
 
 def _compact(x: Any) -> str:
     return json.dumps(x, ensure_ascii=False)
+
+
+# --- the tables of the documents ------------------------------------------------------------------------------------------------
+BEGIN, END = "<!-- fields: begin -->\n", "<!-- fields: end -->\n"
+SECTIONS: dict[str, Sequence[type[Element]]] = {
+    "Bodies, shapes, frames": (entries.BodyEntry, *entries.SHAPES, entries.FrameEntry),
+    "Flexible bodies and their sections": (*entries.FLEXIBLE, entries.IntegralsEntry, entries.ModalArchive, *CROSS_SECTIONS),
+    "Joints": (entries.JointPlacement, *entries.JOINTS, entries.CouplingEntry),
+    "Options of joints": (Joint,),
+    "Forces and states": (*entries.FORCES, Valve, Accumulator, Muscle, entries.StateEntry),
+    "What contacts touch beside shapes": entries.SURFACES,
+    "Constraints": entries.CONSTRAINTS,
+    "Poses": (entries.PoseEntry, PoseFormula),
+    "Tables": (entries.TableEntry,),
+    "Simulation, events, visuals": (SimulationSettings, Event, Impact, Visual),
+}
+NAMES = {
+    entries.BodyEntry: "a body", entries.FrameEntry: "a frame", entries.JointPlacement: "every joint", Joint: "options",
+    entries.CouplingEntry: "a coupling", entries.PoseEntry: "a pose", PoseFormula: "a pose by formulas",
+    SimulationSettings: "`simulation`", Event: "an event", Impact: "an impact", Visual: "a visual", Accumulator: "an accumulator",
+    entries.StateEntry: "a state", entries.TableEntry: "a table", entries.IntegralsEntry: "integrals",
+    entries.ModalArchive: "`modal` in an archive",
+}  # fmt: skip
+
+
+def tables() -> str:
+    """A table for every section: type, field, default, unit, meaning."""
+    lines: list[str] = []
+    for title, classes in SECTIONS.items():
+        lines += ["", f"### {title}", "| type | field | default | unit | meaning |", "|---|---|---|---|---|"]
+        for cls in classes:
+            lines.append(f"| **{NAMES.get(cls, f'`{cls.tag}`')}** | | | | {_cell(_summary(cls))} |")
+            for one in file_fields(cls):
+                if cls is Joint or not one.is_option:
+                    lines.append(f"| | `{one.key}` | {_default(one)} | {one.unit} | {_cell(one.meaning)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _default(one: Described) -> str:
+    value = one.default
+    if one.required:
+        return "required"
+    if value is None or isinstance(value, Pose) or value in ((), ""):
+        return ""
+    if isinstance(value, Element):
+        return f"`type: {value.tag}`"
+    plain = list(value) if isinstance(value, tuple) else value
+    return f"`{str(plain).lower() if isinstance(plain, bool) else plain}`"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|v|", "‖v‖").replace("|", "\\|").rstrip(".")
+
+
+def updated(text: str) -> str:
+    """A document with the tables between its marks made anew."""
+    head, rest = text.split(BEGIN)
+    return head + BEGIN + tables() + END + rest.split(END)[1]
+
+
+if __name__ == "__main__":  # python -m sharnir.io.native.schema docs/native_format.md
+    page = Path(sys.argv[1])
+    page.write_text(updated(page.read_text(encoding="utf-8")), encoding="utf-8")

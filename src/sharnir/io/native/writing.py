@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import numpy as np
 from ...errors import NOT_A_NUMBER, FormatError, brief
 from ...model import values as kinds
 from ...model.element import Element
-from ...model.flexible import Flexible, Integrals
+from ...model.flexible import Integrals
 from ...model.flexible.beam import ModeCounts
 from ...model.flexible.tables import IntegralsValue, modal_integrals
 from ...model.formulas import PoseFormula, VectorFormula
@@ -22,20 +24,17 @@ from ...trace import has_parameters, is_parametric
 from ...trace.formula import Formula, Formulas, part_text
 from ...trace.parameters import file_text
 from ...trace.table import Table
-from .document import MAX_NODES
-from .entries import JOINTS
-from .flexible_entries import FLEXIBLE, IntegralsEntry
+from .entries import JOINTS, IntegralsEntry
 from .reading import file_fields
-from .tables import collect, name_of
 
 NO_TEXT = "a Python function cannot be written; give it as text: "
 
 
 def write_element(element: Element, label: str, beside: Mapping[str, Any] | None = None, full: bool = False) -> dict[str, Any]:
-    """Type and fields; `beside`: data that is put before the options; `full`: fields that are no options even at their
-    defaults."""
+    """Type and fields; `beside`: data that is put before the options, but for None; `full`: fields that are no options even at
+    their defaults."""
     out: dict[str, Any] = {"type": element.tag} if element.tag else {}
-    beside = dict(beside or {})
+    beside = {key: data for key, data in (beside or {}).items() if data is not None}
     for one in file_fields(type(element)):
         if one.name == "":  # `where`, written with the formulas it belongs to
             continue
@@ -88,37 +87,23 @@ def _rows(kind: kinds.Rows, value: Sequence[Sequence[Any]], label: str, element:
 
 
 def _parts(kind: Parts, value: Mapping[str, Any], label: str, element: Any) -> dict[str, Any]:
-    own = label.removesuffix(": parts")
+    labels = {name: f"{label.removesuffix(': parts')}, part {name!r}" for name in value}
     return {
-        name: write_joint(joint, f"{own}, part {name!r}", placed("at", at, f"{own}, part {name!r}"))
-        for name, (joint, at) in value.items()
+        name: write_joint(joint, labels[name], {"at": place(at, f"{labels[name]}: at")}) for name, (joint, at) in value.items()
     }
 
 
+def refusal(label: str, kind: str, value: Any, remedy: str) -> FormatError:
+    """The error for a class that no reader knows."""
+    own = getattr(value, "type_name", type(value).__name__)
+    return FormatError(f"{label}: a {kind + ' ' if kind else ''}class of your own ({own}) cannot be written; {remedy}")
+
+
 def write_joint(joint: Any, label: str, beside: Mapping[str, Any]) -> dict[str, Any]:
-    if type(joint) not in JOINTS:  # a reader knows no others
-        raise FormatError(
-            f"{label}: a joint class of your own ({joint.type_name}) cannot be written; "
-            "build it as a sharnir.Compound, or as a sharnir.CustomJoint by a sharnir.PoseFormula"
-        )
+    if type(joint) not in JOINTS:
+        remedy = "build it as a sharnir.Compound, or as a sharnir.CustomJoint by a sharnir.PoseFormula"
+        raise refusal(label, "joint", joint, remedy)
     return write_element(joint, label, beside, full=True)
-
-
-def write_flexible(flexible: Flexible, label: str) -> dict[str, Any]:
-    if type(flexible) not in FLEXIBLE:
-        own = type(flexible).__name__
-        raise FormatError(f"{label}: a flexible class of your own ({own}) cannot be written; build it as a sharnir.ModalBody")
-    data = write_element(flexible, label)
-    if (count := _count(data)) > MAX_NODES // 2:
-        raise FormatError(
-            f"{label}: {count} numbers are too many for a text; keep it in an archive: body.flexible.save('arm.npz'), and "
-            "flexible: {type: modal, file: arm.npz} in the file"
-        )
-    return data
-
-
-def _count(data: Any) -> int:
-    return sum(map(_count, data.values() if isinstance(data, dict) else data)) if isinstance(data, (dict, list)) else 1
 
 
 def _integrals(kind: IntegralsValue, value: Integrals, label: str, element: Any) -> dict[str, Any]:
@@ -129,14 +114,10 @@ def _integrals(kind: IntegralsValue, value: Integrals, label: str, element: Any)
     return write_element(IntegralsEntry(linear, first, product, matrix), label)
 
 
-def _mode_counts(kind: ModeCounts, value: Any, label: str, element: Any) -> Any:
-    return {name: int(count) for name, count in value.items()} if isinstance(value, Mapping) else int(value)
-
-
 def _one_of(kind: kinds.OneOf, value: Any, label: str, element: Any) -> dict[str, Any]:
     if type(value) not in kind.classes:
         there = ", ".join(f"sharnir.{cls.__name__}" for cls in kind.classes)
-        raise FormatError(f"{label}: a class of your own ({type(value).__name__}) cannot be written; there are {there}")
+        raise refusal(label, "", value, f"there are {there}")
     return write_element(value, label)
 
 
@@ -147,11 +128,6 @@ def _word(kind: kinds.ChoiceOrFunction, value: Any, label: str, element: Any) ->
 
 
 # --- places ---------------------------------------------------------------------------------------------------------------------
-def placed(key: str, pose: Pose, label: str) -> dict[str, Any]:
-    data = place(pose, f"{label}: {key}")
-    return {} if data is None else {key: data}
-
-
 def place(pose: Pose, label: str) -> Any:
     """A position alone, or position and rotation; None for the identity."""
     position, turn = plain(pose.position, label), _rotation(pose.rotation, label)
@@ -216,12 +192,13 @@ def _named_formula(kind: kinds.NamedFormula, value: Any, label: str, element: An
 def formula(function: Any, variables: Sequence[str], label: str) -> Any:
     """The text of a formula, or its long form."""
     if isinstance(function, Table):  # called with the variables, in their order
-        collect({(name := name_of(function)): function}, label)
+        _collect({(name := _name_of(function)): function}, label)
         return f"{name}({', '.join(variables)})"
     if not isinstance(function, Formula):
         raise FormatError(f"{label}: {NO_TEXT}sharnir.formula('…', {', '.join(map(repr, variables))})")
-    text, more = function.formulas.items[0], _more(function.formulas, variables)
-    return {"formula": text, **more} if more else text
+    f = function.formulas
+    more = ({} if f.variables == tuple(variables) else {"of": list(f.variables)}) | where(f)
+    return {"formula": f.items[0], **more} if more else f.items[0]
 
 
 def pose_formula(function: Any, variables: Sequence[str], label: str) -> dict[str, Any]:
@@ -236,14 +213,47 @@ def pose_formula(function: Any, variables: Sequence[str], label: str) -> dict[st
 
 def where(formulas: Formulas) -> dict[str, Any]:
     """Named parts; tables are parts of the file."""
-    collect({name: x for name, x in formulas.where.items() if isinstance(x, Table)}, "a formula")
+    _collect({name: x for name, x in formulas.where.items() if isinstance(x, Table)}, "a formula")
     parts = {name: part_text(x) for name, x in formulas.where.items() if not isinstance(x, Table)}
     return {"where": parts} if parts else {}
 
 
-def _more(formulas: Formulas, variables: Sequence[str]) -> dict[str, Any]:
-    of = {} if formulas.variables == tuple(variables) else {"of": list(formulas.variables)}
-    return {**of, **where(formulas)}
+# --- tables, collected while the formulas that call them are written ---------------------------------------------------------
+_tables: ContextVar[dict[str, Table]] = ContextVar("tables of a file")
+
+
+def write_table(table: Table) -> dict[str, Any]:
+    numbers = [x.tolist() for x in (*table.axes, table.values)]
+    data = dict(zip("xyz", numbers, strict=False))
+    return data | {key: word for key, word in (("kind", table.kind), ("outside", table.outside)) if word not in ("cubic", "hold")}
+
+
+@contextmanager
+def collecting() -> Iterator[dict[str, Table]]:
+    """The tables of formulas that are written inside."""
+    tables: dict[str, Table] = {}
+    token = _tables.set(tables)
+    try:
+        yield tables
+    finally:
+        _tables.reset(token)
+
+
+def _collect(tables: Mapping[str, Table], label: str) -> None:
+    """Tables of a formula become those of the file."""
+    there = _tables.get({})
+    for name, table in tables.items():
+        if there.setdefault(name, table) != table:
+            raise FormatError(f"{label}: two different tables are called {name!r}; the tables of a file need a name each")
+
+
+def _name_of(table: Table) -> str:
+    """The name by which a file knows a table that is a function itself."""
+    if table.name.isidentifier():
+        return table.name
+    there = _tables.get({})
+    same = (name for name, other in there.items() if other == table)
+    return next(same, "") or next(name for k in range(1, len(there) + 2) if (name := f"table{k}") not in there)
 
 
 WRITERS: dict[type[Kind], Callable[[Any, Any, str, Any], Any]] = {
@@ -264,7 +274,9 @@ WRITERS: dict[type[Kind], Callable[[Any, Any, str, Any], Any]] = {
     kinds.Elements: lambda kind, value, label, element: [write_element(x, f"{label} {k}") for k, x in enumerate(value)],
     kinds.OneOf: _one_of,
     IntegralsValue: _integrals,
-    ModeCounts: _mode_counts,
+    ModeCounts: lambda kind, value, label, element: (
+        {name: int(count) for name, count in value.items()} if isinstance(value, Mapping) else int(value)
+    ),
     kinds.Rows: _rows,
     Parts: _parts,
 }

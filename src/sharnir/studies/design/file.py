@@ -12,8 +12,8 @@ from ... import samples
 from ...errors import FormatError, SharnirError, choices, no_such, unknown
 from ...io.load import load
 from ...io.native.document import Document, read_text
+from ...io.native.entries import FileKind, Record
 from ...io.native.faults import Faults, at, each
-from ...io.native.file_kinds import FileKind, Record
 from ...io.native.read import check_settings, format_error
 from ...io.native.reading import read_element
 from ...model.element import Element, element, element_field

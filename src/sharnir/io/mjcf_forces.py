@@ -1,4 +1,5 @@
-"""Actuators of a compiled MJCF model: forces whose controls are parameters, and whose activations are states."""
+"""Forces of a compiled MJCF model: tendons, as springs and dampers on their length where it is a sum of joints or of straight
+lines; actuators, whose controls are parameters and whose activations are states."""
 
 from __future__ import annotations
 
@@ -9,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import FormatError
-from ..model.forces import Actuator, Muscle
+from ..model.forces import Actuator, Muscle, Tendon
 from .mjcf_import import MjcfImport, Names
 from .mjcf_joints import BALL, HINGE, SLIDE
-from .mjcf_tendons import tendon_path
 
 LEAST = 1e-15
 """MuJoCo's smallest divisor."""
@@ -20,12 +20,51 @@ DYNAMICS = {"none": "none", "integrator": "integrator", "filter": "filter", "fil
 """The exact filter is one of step length: in continuous time it is the filter."""
 
 
+# --- tendons
+def add_tendons(on: MjcfImport) -> None:
+    compiled, report, names = on.compiled, on.report, Names()
+    on_tendon = compiled.actuator_trntype == compiled.enumeration("mjtTrn")["tendon"]
+    driven = set(compiled.actuator_trnid[on_tendon, 0].tolist())
+    stiff, damped = (on.passive and not compiled.is_disabled(what) for what in ("spring", "damper"))
+    for k in range(compiled.count("tendon")):
+        label = compiled.label("tendon", k)
+        stiffness, damping = float(compiled.tendon_stiffness[k]) * stiff, float(compiled.tendon_damping[k]) * damped
+        terms, points = tendon_path(on, k)
+        for field in ("limited", "armature", "frictionloss", "stiffnesspoly", "dampingpoly", "springyield"):
+            if np.any(compiled.given(f"tendon_{field}", k)):
+                report.ignored(f"{field} of a tendon", label)
+        if not stiffness and not damping and k in driven and (terms or points):
+            report.kept("tendon", label, "as the path of its actuators")
+        elif not stiffness and not damping:
+            report.ignored("tendon", label, "it has no spring and no damper that act")
+        elif not terms and len({body for body, _ in points}) < 2:
+            report.ignored("tendon", label, "only straight lines between sites and sums of coordinates are known")
+        else:
+            low, high = (float(x) for x in compiled.tendon_lengthspring[k])
+            on.model.add_force(Tendon(names.unique(label, "tendon"), stiffness, damping, low, high, terms, points))
+            report.honoured("tendon", label, "spring and damper on its length")
+
+
+def tendon_path(on: MjcfImport, k: int) -> tuple[list[tuple[str, int, int, float]], list[tuple[str, tuple[float, ...]]]]:
+    """The terms of a fixed tendon, or the points of a spatial one; nothing where it wraps, branches or runs over pulleys."""
+    compiled, places = on.compiled, on.coordinates
+    kinds = compiled.enumeration("mjtWrap")
+    wraps = range(compiled.tendon_adr[k], compiled.tendon_adr[k] + compiled.tendon_num[k])
+    objects = [(int(compiled.wrap_type[w]), int(compiled.wrap_objid[w]), float(compiled.wrap_prm[w])) for w in wraps]
+    if all(kind == kinds["joint"] and o in places for kind, o, _ in objects):
+        return [(places[o].joint, places[o].q, places[o].v, coefficient) for _, o, coefficient in objects], []
+    if all(kind == kinds["site"] for kind, _, _ in objects):
+        sites = [on.site(o) for _, o, _ in objects]
+        return [], [(site.body, tuple(site.at.position)) for site in sites]
+    return [], []
+
+
+# --- actuators
 class NotRead(Exception):
     """Why an actuator is left out."""
 
 
 def add_actuators(on: MjcfImport, wanted: bool) -> None:
-    """Actuators as forces."""
     model, compiled, report = on.model, on.compiled, on.report
     reader = _Reader(on)
     names = Names(*model.forces, *model.parameters)
@@ -46,15 +85,9 @@ def add_actuators(on: MjcfImport, wanted: bool) -> None:
 
 
 class _Reader:
-    """Reads one actuator after another."""
-
     def __init__(self, on: MjcfImport) -> None:
         compiled = on.compiled
         self.on, self.compiled, self.report = on, compiled, on.report
-        self.words = {
-            name: {number: word for word, number in compiled.enumeration(name).items()}
-            for name in ("mjtDyn", "mjtGain", "mjtBias", "mjtTrn")
-        }
         self.clamps = not compiled.is_disabled("clampctrl")
         self.disabled = int(compiled.opt_disableactuator[0])
         self.drives_of = Counter(j for k in range(compiled.count("actuator")) for j in self._joints(k))
@@ -66,7 +99,7 @@ class _Reader:
     def control(self, k: int) -> float:
         """Its control in the first keyframe, within its range; 0 without keyframes."""
         c = self.compiled
-        at = int(self._given("ctrladr", k, k))
+        at = int(c.given("actuator_ctrladr", k, k))
         value = float(c.key_ctrl[0, at]) if c.count("key") else 0.0
         low, high = self._range("ctrl", k) or (-np.inf, np.inf)
         return min(max(value, low), high)
@@ -76,9 +109,10 @@ class _Reader:
         c = self.compiled
         if c.is_disabled("actuation") or self.disabled >> int(c.actuator_group[k]) & 1:
             raise NotRead("the file disables it")
-        if int(self._given("plugin", k, -1)) >= 0 or any(int(self._given(x, k, 1)) != 1 for x in ("ctrlnum", "outnum")):
+        several = any(c.given(f"actuator_{field}", k, 1) != 1 for field in ("ctrlnum", "outnum"))
+        if several or c.given("actuator_plugin", k, -1) >= 0:
             raise NotRead("plugins, and actuators of several controls, are not known")
-        if np.any(self._given("delay", k, 0)) or np.any(self._given("history", k, 0)):
+        if any(np.any(c.given(f"actuator_{field}", k)) for field in ("delay", "history")):
             raise NotRead("its control is delayed")
         law = self._law(k)
         reads_length = "muscle" in law or bool(law["gain"][1] or law["bias"][1])
@@ -97,7 +131,7 @@ class _Reader:
     # --- gain, bias, activation -------------------------------------------------------------------------------------------
     def _law(self, k: int) -> dict[str, Any]:
         c = self.compiled
-        dyn, gain, bias = (self._word(*x, k) for x in (("mjtDyn", "dyntype"), ("mjtGain", "gaintype"), ("mjtBias", "biastype")))
+        dyn, gain, bias = (self._word(kind, k) for kind in ("dyn", "gain", "bias"))
         if "muscle" in (dyn, gain, bias):
             return {"muscle": self._muscle(k, (dyn, gain, bias))}
         if dyn not in DYNAMICS or gain not in ("fixed", "affine") or bias not in ("none", "affine"):
@@ -128,7 +162,7 @@ class _Reader:
     # --- transmission -----------------------------------------------------------------------------------------------------
     def _transmission(self, k: int, reads_length: bool) -> dict[str, Any]:
         c = self.compiled
-        kind, gear = self._word("mjtTrn", "trntype", k), c.actuator_gear[k]
+        kind, gear = self._word("trn", k), c.actuator_gear[k]
         one, other = (int(x) for x in c.actuator_trnid[k])
         if kind in ("joint", "jointinparent"):
             if one not in self.on.coordinates:
@@ -143,7 +177,7 @@ class _Reader:
             terms, points = tendon_path(self.on, one)
             if not terms and len({body for body, _ in points}) < 2:
                 raise NotRead("of tendons only straight lines between sites and sums of coordinates are known")
-            if np.any(getattr(c, "tendon_actfrclimited", np.zeros(one + 1))[one]):
+            if c.given("tendon_actfrclimited", one):
                 self.report.ignored("actuatorfrcrange of a tendon", c.label("actuator", k), "use forcerange")
             return {"gear": float(gear[0]), "terms": terms, "points": points}
         if kind == "site" and other < 0:
@@ -153,7 +187,7 @@ class _Reader:
 
     def _joints(self, k: int) -> Sequence[int]:
         """Joints of the file that an actuator may drive."""
-        c, kind, one = self.compiled, self._word("mjtTrn", "trntype", k), int(self.compiled.actuator_trnid[k, 0])
+        c, kind, one = self.compiled, self._word("trn", k), int(self.compiled.actuator_trnid[k, 0])
         if kind in ("joint", "jointinparent"):
             return [one]
         if kind == "tendon":
@@ -164,11 +198,8 @@ class _Reader:
 
     def _force_range(self, k: int) -> tuple[float, float] | None:
         """Its own limits, and those of its joint where it is the only drive of it."""
-        c, own = self.compiled, self._range("force", k)
-        if (
-            not self._word("mjtTrn", "trntype", k).startswith("joint")
-            or not c.jnt_actfrclimited[j := int(c.actuator_trnid[k, 0])]
-        ):
+        c, own, j = self.compiled, self._range("force", k), int(self.compiled.actuator_trnid[k, 0])
+        if not self._word("trn", k).startswith("joint") or not c.jnt_actfrclimited[j]:
             return own
         if self.drives_of[j] > 1 or not c.actuator_gear[k, 0]:
             note = "it holds for the sum of several actuators, which is not limited here"
@@ -190,10 +221,6 @@ class _Reader:
             raise FormatError(f"{self.compiled.label('actuator', k)}: {what}range {low:g} {high:g} is empty")
         return low, high
 
-    def _given(self, field: str, k: int, default: int) -> Any:
-        """A field that not every version of MuJoCo has."""
-        values = getattr(self.compiled, f"actuator_{field}", None)
-        return default if values is None else values[k]
-
-    def _word(self, enumeration: str, field: str, k: int) -> str:
-        return self.words[enumeration].get(int(getattr(self.compiled, f"actuator_{field}")[k]), "unknown")
+    def _word(self, kind: str, k: int) -> str:
+        """The word for its "dyn", "gain", "bias" or "trn" type."""
+        return self.compiled.word(f"mjt{kind.title()}", getattr(self.compiled, f"actuator_{kind}type")[k])
