@@ -11,8 +11,7 @@ from ...errors import StateError, brief, choices
 from ...reporting.atomic_write import file_path
 from .columns import RUN, inputs_of, outputs_of
 from .page import SUFFIXES, study_page
-from .parallel import parallel_coordinates
-from .scatter import scatter_matrix
+from .runs import parallel_coordinates, scatter_matrix
 from .surface import response_surface
 
 if TYPE_CHECKING:
@@ -80,12 +79,10 @@ def _kind(ds: Dataset, path: str | PathLike[str] | None, given: dict[str, object
         if any(name in OPTIONS[kind] for name in given):
             return kind
     varied = sum(ds[name].size > 1 for name in inputs_of(ds))
-    few = FEW_DIMENSIONS - (RUN in ds.dims)
-    return "surface" if outputs_of(ds) and 1 <= varied <= few else "parallel"
+    return "surface" if outputs_of(ds) and 1 <= varied <= FEW_DIMENSIONS - (RUN in ds.dims) else "parallel"
 
 
 def _first_output(ds: Dataset) -> str:
-    """The first output that is numbers."""
     found = outputs_of(ds)
     if not found:
         raise StateError("the study has no output that is one value per run: there is no surface to draw")
