@@ -18,8 +18,7 @@ from matplotlib.tri import TriContourSet
 from sharnir.errors import StateError
 from sharnir.studies.pictures.columns import inputs_of, outputs_of, read_table, thinned_grid
 from sharnir.studies.pictures.drawing import FAILED, scale_of, texts
-from sharnir.studies.pictures.page import NODES, RUNS, study_page
-from sharnir.studies.pictures.plot_study import plot_study
+from sharnir.studies.pictures.plot_study import NODES, RUNS, plot_study, study_page
 from sharnir.studies.pictures.runs import LINES, MOST_COLUMNS, NO_VALUE, parallel_coordinates, scatter_matrix
 from sharnir.studies.pictures.surface import response_surface
 

@@ -106,7 +106,7 @@ def calibrate(progress: Callable[[float], None] | None = None, seconds: float = 
 
 def fitted(trials: list[Trial]) -> Calibration:
     keys = sorted({key for trial in trials for key in trial.least})
-    found = {key: [trial.row(*key) for trial in trials if key in trial.least] for key in keys}
+    found = {key: [(trial.works[key], trial.least[key]) for trial in trials if key in trial.least] for key in keys}
     graphs = {what: [row for key, rows in found.items() if key[0] == what for row in rows] for what in ("single", "batch")}
     seconds = {what: fit(rows) for what, rows in graphs.items()}
     loops = {method: fit(rows).tolist() for (what, method), rows in found.items() if what == "loops"}
@@ -142,9 +142,6 @@ class Trial:
     def measure(self, seconds: float) -> None:
         for key, took in race(self.calls, seconds).items():
             self.least[key] = min(self.least[key], took)
-
-    def row(self, what: str, method: str) -> tuple[np.ndarray, float]:
-        return self.works[what, method], self.least[what, method]
 
 
 def fit(rows: Rows) -> np.ndarray:

@@ -18,8 +18,7 @@ from ..studies.dataset import write_csv, write_netcdf
 from ..studies.design.designs import ArgumentError
 from ..studies.design.file import read_study
 from ..studies.pictures.columns import runs as in_words
-from ..studies.pictures.page import SUFFIXES
-from ..studies.pictures.plot_study import plot_study
+from ..studies.pictures.plot_study import SUFFIXES, plot_study
 from ..studies.study import open_study, study
 from ..studies.summary import Counts, counted, summary
 from .usage import INTERRUPTED, UsageError, check_usage, given

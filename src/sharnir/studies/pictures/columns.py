@@ -198,18 +198,11 @@ def _column(ds: Dataset, name: str, dims: tuple[str, ...], shape: tuple[int, ...
         values = raw.astype(float) if raw.dtype.kind in "iufO" else None
     except (TypeError, ValueError):
         values = None  # words, as objects
-    if values is None:
-        values, words = _counted(raw)
+    if values is None:  # words in the order in which they come first, and which of them each value is
+        found, first, which = np.unique(raw.astype(str), return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        values, words = np.argsort(order)[which.reshape(-1)].astype(float), tuple(map(str, found[order]))
     return Column(name, str(attrs["role"]), str(attrs.get("units") or ""), np.where(np.isfinite(values), values, np.nan), words)
-
-
-def _counted(raw: NDArray[Any]) -> tuple[FloatArray, tuple[str, ...]]:
-    """Words in the order in which they come first, and which of them each value is."""
-    found, first, which = np.unique(raw.astype(str), return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(order))
-    rank[order] = np.arange(len(order))
-    return rank[which.reshape(-1)], tuple(str(word) for word in found[order])
 
 
 def statuses(table: Table) -> dict[str, int]:
