@@ -5,8 +5,8 @@ from .analysis.base_parameters import BaseParameters as BaseParameters
 from .analysis.base_parameters import base_parameters as base_parameters
 from .analysis.buckling import Buckling as Buckling
 from .analysis.buckling import buckling as buckling
+from .analysis.equilibrium import Equilibrium as Equilibrium
 from .analysis.equilibrium import equilibrium as equilibrium
-from .analysis.equilibrium_result import Equilibrium as Equilibrium
 from .analysis.identification import Identification as Identification
 from .analysis.identify import identify as identify
 from .analysis.inverse_kinematics import InverseKinematics as InverseKinematics

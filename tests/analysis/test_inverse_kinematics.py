@@ -9,8 +9,8 @@ import pytest
 from benchmarks.robots import urdf_of
 
 import sharnir as sh
-from sharnir.analysis.bounded_step import bounded_step
-from sharnir.analysis.targets import read_targets
+from sharnir.analysis.limits import bounded_step
+from sharnir.analysis.reaching import read_targets
 
 TIP = sh.Pose((1.0, 0.0, 0.0))
 

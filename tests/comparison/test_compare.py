@@ -232,7 +232,7 @@ def test_text_says_who_is_best_and_what_auto_takes(arm):
 def test_a_narrow_terminal_gets_fewer_columns(arm):
     from rich.console import Console
 
-    from sharnir.comparison.table import measurements
+    from sharnir.comparison.report import measurements
 
     wide, narrow = (Console(width=500).measure(measurements(arm).rich(width)).maximum for width in (200, 80))
     assert narrow <= 80 < wide

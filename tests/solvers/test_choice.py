@@ -13,9 +13,9 @@ from sharnir.backends.compiled_programs import CompiledPrograms
 from sharnir.backends.counting import count_compiled
 from sharnir.backends.traced import trace_program
 from sharnir.choice import calibrate as calibrating
-from sharnir.choice import calibration, work
+from sharnir.choice import calibration
 from sharnir.choice.calibrate import fit, habit, relative_error
-from sharnir.choice.calibration import SHIPPED_CALIBRATION, current, forget, store
+from sharnir.choice.calibration import GRAPH, LOOPS, SHIPPED_CALIBRATION, current, forget, of_graph, of_loops, store
 from sharnir.choice.choose import FASTEST, applies, choose_method
 from sharnir.dialect.cache import Cache, digest
 from sharnir.dialect.jit import host
@@ -51,7 +51,7 @@ def test_the_work_of_a_graph_is_what_counting_finds(name):
     model = MODELS[name]()
     for method in (m for m in FASTEST if applies(m, model.freeze())):
         t = traced(model, method)
-        count, found = count_compiled(t), dict(zip(work.GRAPH, work.of_graph(t), strict=True))
+        count, found = count_compiled(t), dict(zip(GRAPH, of_graph(t), strict=True))
         assert found["operations"] == count.multiplications + count.additions
         assert found["divisions"] + found["functions"] == count.divisions + count.functions
         assert found["path"] <= 4 * found["operations"] + 20 * found["divisions"] + 40 * found["functions"] + 200
@@ -59,7 +59,7 @@ def test_the_work_of_a_graph_is_what_counting_finds(name):
 
 def test_the_path_of_a_chain_grows_with_it_and_that_of_a_star_does_not():
     def path(model, method):
-        return dict(zip(work.GRAPH, work.of_graph(traced(model, method)), strict=True))["path"]
+        return dict(zip(GRAPH, of_graph(traced(model, method)), strict=True))["path"]
 
     chain = [path(sh.samples.planar_chain(n), "separate") for n in (4, 8, 16)]
     assert chain[2] - chain[1] == pytest.approx(2 * (chain[1] - chain[0]), rel=0.1)
@@ -68,14 +68,14 @@ def test_the_path_of_a_chain_grows_with_it_and_that_of_a_star_does_not():
 
 
 def test_the_work_of_loops_follows_from_the_tree():
-    chain = dict(zip(work.LOOPS, work.of_loops(sh.samples.chain(5).freeze()), strict=True))
+    chain = dict(zip(LOOPS, of_loops(sh.samples.chain(5).freeze()), strict=True))
     assert (chain["bodies"], chain["axes"], chain["pairs"], chain["triples"]) == (5, 5, 15, 55)
     assert (chain["square"], chain["cube"]) == (25, 125)
     star = sh.Model("star")
     for k in range(4):
         star.add_body(f"body {k}", mass=1.0, inertia=(1.0, 1.0, 1.0))
         star.add_joint(f"joint {k}", sh.Revolute("z"), "ground", f"body {k}")
-    found = dict(zip(work.LOOPS, work.of_loops(star.freeze()), strict=True))
+    found = dict(zip(LOOPS, of_loops(star.freeze()), strict=True))
     assert (found["pairs"], found["triples"], found["motions"]) == (4, 4, len(star.structure.joints.kind))
 
 
@@ -127,22 +127,22 @@ def test_the_calibration_decides(own_cache):
     """Where a state has to wait for every operation in turn, the method of the shortest path is chosen; where operations count
     alone, that of the fewest."""
     model = sh.samples.planar_chain(12)
-    works = {m: work.of_graph(traced(model, m)) for m in ("composite", "separate")}
+    works = {m: of_graph(traced(model, m)) for m in ("composite", "separate")}
     fewest, shortest = (min(works, key=lambda m: works[m][k]) for k in (1, 4))
     assert fewest != shortest
     for column, best in ((1, fewest), (4, shortest)):
-        seconds = [0.0] * len(work.GRAPH)
+        seconds = [0.0] * len(GRAPH)
         seconds[column] = 1e-9
         store(replace(SHIPPED_CALIBRATION, machine=f"by {column}", single=seconds, batch=seconds, habits={}))
         d = sh.Dynamics(model)
         assert d.method == best and f"by {column}" in d.why
-    loops = {m: [1e-6] * len(work.LOOPS) for m in SHIPPED_CALIBRATION.loops} | {"lagrange1": [1e-9] * len(work.LOOPS)}
+    loops = {m: [1e-6] * len(LOOPS) for m in SHIPPED_CALIBRATION.loops} | {"lagrange1": [1e-9] * len(LOOPS)}
     store(replace(SHIPPED_CALIBRATION, loops=loops))
     assert sh.Dynamics(sh.samples.chain(4), backend="loops").method == "lagrange1"
 
 
 def test_methods_that_do_not_apply_are_not_chosen(own_cache):
-    loops = {m: [1e-6] * len(work.LOOPS) for m in SHIPPED_CALIBRATION.loops} | {"lagrange1": [1e-9] * len(work.LOOPS)}
+    loops = {m: [1e-6] * len(LOOPS) for m in SHIPPED_CALIBRATION.loops} | {"lagrange1": [1e-9] * len(LOOPS)}
     store(replace(SHIPPED_CALIBRATION, loops=loops))
     light = sh.Model("light")
     for k, mass in enumerate((0.0, 1.0)):
@@ -213,7 +213,7 @@ def test_calibrating_measures_fits_and_keeps(own_cache, monkeypatch, command):
     assert made is not SHIPPED_CALIBRATION and str(made) in out and set(made.loops) == {"separate", "composite"}
     assert (
         min(made.single) >= 0.0
-        and made.graph_seconds("composite", work.of_graph(traced(sh.samples.chain(5), "composite")), False) > 0.0
+        and made.graph_seconds("composite", of_graph(traced(sh.samples.chain(5), "composite")), False) > 0.0
     )
     assert command("calibrate", "--shipped")[0] == 0
     assert current() is SHIPPED_CALIBRATION

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 import sharnir as sh
-from sharnir.studies.optimize.convergence import best_so_far
-from sharnir.studies.optimize.gradients import slope, stencil
+from sharnir.studies.optimize.evaluations import slope, stencil
+from sharnir.studies.optimize.optimum import best_so_far
 from sharnir.studies.optimize.searches import METHODS
 from states import assert_close
 

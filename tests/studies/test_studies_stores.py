@@ -21,9 +21,8 @@ from scipy import stats
 
 import sharnir as sh
 from browser import wait_for
-from sharnir.studies.compute.identity import fingerprint, model_digest
+from sharnir.studies.compute.identity import fingerprint, model_digest, packed, unpacked
 from sharnir.studies.compute.store import Folder
-from sharnir.studies.compute.transport import packed, unpacked
 from sharnir.studies.compute.worker import Task
 from sharnir.studies.design.designs import design_of
 from study_cases import OUTPUTS, OVER, RUN, same, spring_pendulum

@@ -1,4 +1,4 @@
-"""Checks of the arguments of analyses."""
+"""Checks of the arguments of analyses, and units of joint forces."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from ..model.references import is_name_in, listed_names
 from ..model.states import check_array, check_finite
 from ..reporting.formats import plural
 from ..types import State, real_array
+
+SHOWN = 12
+"""Coordinates that a summary lists."""
 
 
 def positive(x: object, what: str) -> float:
@@ -72,3 +75,28 @@ def steady_speeds(model: Model, speeds: State) -> tuple[np.ndarray, np.ndarray]:
             raise StateError(f"speeds of {brief(name)}: expected {plural(int(which.sum()), 'finite number')}, got {brief(value)}")
         v[which], given = numbers, given | which
     return v, given
+
+
+_FORCES = {"m/s": "N", "rad/s": "N m"}
+"""Units of forces, by that of the speed whose product with the force is a power."""
+
+
+def with_values(model: Model, parameters: Mapping[str, float] | None, states: Mapping[str, float] | None = None) -> Model:
+    model = model if parameters is None else model.with_parameters(parameters)
+    return model if states is None else model.with_states(states)
+
+
+def first_lines(names: Sequence[str], values: np.ndarray, width: int) -> list[str]:
+    """Lines of a summary: the first coordinates, and how many more there are."""
+    lines = [f"  {name:<{width}} {x: .9g}" for name, x in zip(names[:SHOWN], values, strict=False)]
+    return lines + [f"  and {len(names) - SHOWN} more coordinates"] * (len(names) > SHOWN)
+
+
+def unit_of_force(model: Model, k: int) -> str:
+    """Unit of entry k of τ; empty where it has no single unit."""
+    for joint in model.joints:
+        where = model.v_slice(joint.name)
+        if where.start <= k < where.stop and not joint.follows:
+            free = [unit for run in joint.type.segments(joint.name) if run.is_free for unit in run.v_units]
+            return _FORCES.get(free[k - where.start], "")
+    return ""

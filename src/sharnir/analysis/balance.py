@@ -5,6 +5,12 @@ speeds of free joints that meet J v = 0; f = Jᵀλ + Z F there, and an equilibr
 K y = Zᵀ (∂f/∂q − ∂(Jᵀλ)/∂q) Z y: with forces that have a potential, the Hessian of the energy on the constraints.
 
 All is measured in the metric of the masses, M = Zᵀ M Z = L Lᵀ: forces as L⁻¹F, so that newtons and newton metres can be added.
+
+The search for it:
+`nearest`    Levenberg–Marquardt on what is left of the forces: it ends at equilibria of any kind near the start.
+`downhill`   Newton steps with the sizes of the curvatures in place of the curvatures, each of which the forces must favour by
+             their work: with a potential this is its minimisation, without one a motion of great damping. It leaves saddles, and
+             ends only where no motion is favoured.
 """
 
 from __future__ import annotations
@@ -16,6 +22,7 @@ import numpy as np
 
 from ..dialect.cache import Cache
 from ..dynamics import Dynamics
+from ..equations.assembly.least_motion import ACCEPTED, Step, damped_newton
 from ..equations.assembly.loop_closure import Closure
 from ..equations.motion.retraction import retract
 from ..equations.rows.constraint_table import ConstraintTable
@@ -24,22 +31,21 @@ from ..model.model import Model
 from ..model.per_structure import per_structure
 from ..solvers.evaluator import At
 from ..solvers.tree import TreeSolver
-from .bounded_step import RANK, null_space
-from .limits import START_CLOSING, STEP_CLOSING
+from .limits import RANK, START_CLOSING, STEP_CLOSING, null_space
 from .tangent_space import rate_matrix
 
 
 # --- exact derivatives of h(q, v, t) − J(q)ᵀλ with respect to q, in the tangent, and to v
 def force_derivatives(d: Dynamics, table: ConstraintTable | None) -> ForceDerivatives:
     """The derivatives of a model, made once: tracing takes longer than many searches."""
-    known, store = _force_derivatives(d.model), d.formulation.programs.store
+    known, store = _known(d.model), d.formulation.programs.store
     if store not in known:
         known[store] = ForceDerivatives(d, table)
     return known[store]
 
 
 @per_structure
-def _force_derivatives(model: Model) -> dict[Cache, ForceDerivatives]:
+def _known(model: Model) -> dict[Cache, ForceDerivatives]:
     """Derivatives by the folder of compiled code, not by the `Dynamics` that asked first."""
     return {}
 
@@ -139,10 +145,6 @@ class Position:
         """The same of the damping, ∂f/∂v."""
         return self.motions.T @ self._slopes[1] @ self.motions
 
-    def motion(self, y: np.ndarray) -> np.ndarray:
-        """(nv,): the speeds P y."""
-        return self.motions @ y
-
 
 class Balance:
     """The balance of one model at one time, under joint forces tau at speeds v; the speeds in `free` may move."""
@@ -161,14 +163,17 @@ class Balance:
 
     def at(self, q: np.ndarray) -> Position | None:
         """None where a force is not defined."""
-        f = self._forces(q)
-        if f is None:
+        try:
+            f = self.d.bias(q, self.v, self.t) - self.tau
+        except SingularError:
+            return None
+        if not np.isfinite(f).all():
             return None
         n, free = self.model.nv, self.free
         J = np.zeros((0, n)) if self.table is None else self.table.finite(q, self.v, self.t)["J"]
-        Z = np.zeros((n, 0)) if not free.any() else np.zeros((n, (basis := null_space(J[:, free])).shape[1]))
-        if free.any():
-            Z[free] = basis
+        basis = null_space(J[:, free])
+        Z = np.zeros((n, basis.shape[1]))
+        Z[free] = basis
         lam = np.linalg.lstsq(J[:, free].T, f[free], rcond=RANK)[0] if len(J) and free.any() else np.zeros(len(J))
         return Position(self, q, f, Z, lam, Z @ (Z.T @ f))
 
@@ -182,9 +187,106 @@ class Balance:
         carried = 0.0 if self.table is None else now.lam @ self.table.evaluate(now.q, self.v, self.t)["J"]
         return np.where(self.free, 0.0, now.f - carried)
 
-    def _forces(self, q: np.ndarray) -> np.ndarray | None:
-        try:
-            f = self.d.bias(q, self.v, self.t) - self.tau
-        except SingularError:
+
+MAX_ITERATIONS = 200
+BALANCED = 1e-12
+"""Forces left below this share of `scale` are rounding."""
+SETTLED = 1e-7
+"""Forces left below this share of `scale` are balanced where the next step is short."""
+SHORT = 1e-10
+"""A step, rad or m, relative to the coordinates where these are large."""
+FIRST_REACH = 0.5
+"""The largest motion of a joint in the first step, rad or m; doubled by steps that go well."""
+FLAT = 1e-9
+"""Curvatures below this share of the largest give no length of a step."""
+KICK = 0.05
+
+
+class BalancingSearch:
+    """`iterations` counts all that were made."""
+
+    def __init__(self, problem: Balance) -> None:
+        self.problem, self.iterations = problem, 0
+
+    def is_settled(self, now: Position, step: np.ndarray | None = None) -> bool:
+        """Whether the forces are balanced, `step` being what would balance them better."""
+        if now.worst <= BALANCED * now.scale:
+            return True
+        step = now.motions @ (-_solved(now.K, now.F)) if step is None else step
+        length = float(np.abs(step).max(initial=0.0))
+        return now.worst <= SETTLED * now.scale and length <= SHORT * (1.0 + float(np.abs(now.q).max(initial=0.0)))
+
+    # --- the nearest --------------------------------------------------------------------------------------------------------
+    def nearest(self, now: Position) -> tuple[Position, bool]:
+        """The last position, and whether it is an equilibrium."""
+        reach, is_settled = FIRST_REACH, False
+
+        def step(now: Position, damping: float, gain: float) -> Step | None:
+            nonlocal reach, is_settled
+            reach = 2.0 * reach if gain > 0.5 else max(0.5 * reach, 1e-8) if gain <= ACCEPTED else reach
+            K, F = now.K, now.F
+            mu = damping * float((K**2).sum(axis=0).max(initial=0.0))
+            y = -np.linalg.lstsq(K.T @ K + mu * np.eye(len(F)), K.T @ F, rcond=1e-15)[0] if mu else -_solved(K, F)
+            motion = now.motions @ y
+            is_settled = self.is_settled(now, motion)
+            if is_settled:
+                return None
+            self.iterations += 1
+            share = min(1.0, reach / max(float(np.abs(motion).max(initial=0.0)), 1e-300))
+            promised = now.cost - float(((F + share * (K @ y)) ** 2).sum())
+            return Step(share * motion, promised) if promised > 1e-12 * now.cost else None  # else a least, not zero
+
+        end = damped_newton(now, step, lambda now, motion: self.problem.step(now.q, motion), MAX_ITERATIONS)
+        return (self.polished(end), True) if is_settled else (end, False)
+
+    # --- downhill -----------------------------------------------------------------------------------------------------------
+    def downhill(self, now: Position) -> tuple[Position, bool]:
+        reach, kicks = FIRST_REACH, 0
+        far = 1e4 * (1.0 + float(np.abs(now.q).max(initial=0.0)))
+        for _ in range(MAX_ITERATIONS):
+            w, U = np.linalg.eigh(0.5 * (now.K + now.K.T))
+            least = max(FLAT * float(np.abs(w).max(initial=0.0)), 1e-12 * float(np.abs(now.F).max(initial=0.0)), 1e-300)
+            sizes = np.maximum(np.abs(w), least)
+            y = -U @ ((U.T @ now.F) / sizes)
+            step = now.motions @ y
+            if self.is_settled(now, step):
+                kick = self._kicked(now, w, U) if kicks < 3 else None
+                if kick is None:
+                    return self.polished(now), True
+                now, kicks, reach = kick, kicks + 1, FIRST_REACH
+                continue
+            self.iterations += 1
+            share = min(1.0, reach / max(float(np.abs(step).max(initial=0.0)), 1e-300))
+            favoured = -share * float(now.F @ y)
+            after = self.problem.step(now.q, share * step)
+            work = -1.0 if after is None else -0.5 * share * float((now.left + after.left) @ step)
+            if after is not None and work > 0.05 * favoured:
+                now, reach = after, 2.0 * reach if work > 0.45 * favoured or share == 1.0 else reach
+                if np.abs(now.q).max(initial=0.0) > far:
+                    return now, False
+            else:
+                reach = 0.25 * min(reach, share * float(np.abs(step).max(initial=0.0)))
+                if reach < 1e-14:
+                    return now, False
+        return now, False
+
+    def _kicked(self, now: Position, w: np.ndarray, U: np.ndarray) -> Position | None:
+        """A position beside an equilibrium at which the forces favour some motion; None where they favour none."""
+        if not len(w) or w[0] >= -1e-6 * max(float(np.abs(w).max()), 1e-300):
             return None
-        return f if np.isfinite(f).all() else None
+        motion = now.motions @ U[:, 0]
+        return self.problem.step(now.q, motion * KICK / max(float(np.abs(motion).max()), 1e-300))
+
+    def polished(self, now: Position) -> Position:
+        """A few full steps of Newton's method, while they help."""
+        for _ in range(3):
+            after = self.problem.step(now.q, now.motions @ (-_solved(now.K, now.F)))
+            if after is None or not after.worst < 0.5 * now.worst:
+                break
+            now = after
+        return now
+
+
+def _solved(K: np.ndarray, F: np.ndarray) -> np.ndarray:
+    """K⁻¹F, of least norm where K is singular."""
+    return np.linalg.lstsq(K, F, rcond=1e-11)[0] if K.size else F

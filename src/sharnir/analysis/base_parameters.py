@@ -7,6 +7,7 @@ columns from the base outward, those independent of all before them are kept; th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -50,7 +51,7 @@ class BaseParameters:
         return {name: _sum(row, self.parameters) for name, row in zip(self.names, self.matrix, strict=True)}
 
     def __str__(self) -> str:
-        width = max((len(name) for name in self.names), default=0)
+        width = max(map(len, self.names), default=0)
         lines = [f"{len(self)} base parameters of {len(self.parameters)} parameters"]
         lines += [f"{name:{width}} = {text}" for name, text in self.expressions.items()]
         return "\n".join([*lines, *(f"without effect: {', '.join(self.without_effect)}" for _ in self.without_effect[:1])])
@@ -83,10 +84,10 @@ def matching(names: Sequence[str], patterns: Sequence[str]) -> np.ndarray:
     """Indices of the names that match any of the patterns; a pattern that matches none is refused."""
     found: set[int] = set()
     for pattern in listed_names(patterns, "fixed", StateError):
-        matches = [k for k, name in enumerate(names) if isinstance(pattern, str) and fnmatchcase(name, pattern)]
+        matches = {k for k, name in enumerate(names) if isinstance(pattern, str) and fnmatchcase(name, pattern)}
         if not matches:
             raise StateError(f"fixed: no parameter matches {brief(pattern)}; {choices(pattern, names, 'parameters')}")
-        found |= set(matches)
+        found |= matches
     return np.array(sorted(found), dtype=int)
 
 
@@ -124,9 +125,8 @@ def _factor(d: Dynamics, free: np.ndarray, samples: int | None, seed: int | np.r
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise StateError(f"samples: expected a whole number of at least 1, got {brief(n)}")
     if beyond := beyond_memory(float(min(n, 10**18)) * (m.nq + 2.0 * m.nv + 1.0)):
-        raise StateError(
-            f"samples: {brief(n)} states would need {beyond}; a few times as many as there are parameters are enough"
-        )
+        advice = "a few times as many as there are parameters are enough"
+        raise StateError(f"samples: {brief(n)} states would need {beyond}; {advice}")
     q, v, a, t = _states(d, n, rng)
     R = np.zeros((0, len(free)))
     step = max(1, 2_000_000 // max(1, m.nv * len(d.regressor_names)))
@@ -140,11 +140,8 @@ def _factor(d: Dynamics, free: np.ndarray, samples: int | None, seed: int | np.r
 def _freedoms(m: Model, rng: np.random.Generator) -> int:
     """Degrees of freedom of a mechanism with constraints, in some position that satisfies them."""
     for _ in range(ATTEMPTS):
-        try:
-            q, _ = m.assemble(m.random_q(rng))
-            return m.mobility(q).freedoms
-        except (AssemblyError, SingularError):
-            continue
+        with suppress(AssemblyError, SingularError):
+            return m.mobility(m.assemble(m.random_q(rng))[0]).freedoms
     raise ModelError(f"base_parameters: model {m.name!r} could not be assembled at any of {ATTEMPTS} random positions")
 
 
@@ -158,11 +155,9 @@ def _states(d: Dynamics, n: int, rng: np.random.Generator) -> tuple[np.ndarray, 
         return q, v, a, t
     kept = []
     for b in range(n):
-        try:
+        with suppress(AssemblyError, SingularError):
             q[b], v[b] = m.assemble(q[b], v[b], float(t[b]))
-        except (AssemblyError, SingularError):
-            continue
-        kept.append(b)
+            kept.append(b)
     q, v, t = q[kept], v[kept], t[kept]
     a = d.forward(q, v, 10.0 * a[kept], t)
     good = np.isfinite(a).all(axis=1)
@@ -173,6 +168,5 @@ def _sum(row: FloatArray, names: Sequence[str]) -> str:
     out = ""
     for k in np.flatnonzero(row).tolist():
         size = "" if abs(abs(row[k]) - 1.0) < ZERO else f"{abs(row[k]):.6g} "
-        sign = ("-" if row[k] < 0.0 else "") if not out else (" - " if row[k] < 0.0 else " + ")
-        out += f"{sign}{size}{names[k]}"
-    return out
+        out += f"{' - ' if row[k] < 0.0 else ' + '}{size}{names[k]}"
+    return f"-{out[3:]}" if out.startswith(" - ") else out[3:]

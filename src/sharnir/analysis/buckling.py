@@ -38,19 +38,13 @@ class Buckling:
     def __repr__(self) -> str:
         lines = []
         for value, shape in zip(self.values, self.shapes, strict=True):
-            most = np.argsort(-np.abs(shape))[:3]
-            moved = ", ".join(self.model.v_names[k] for k in most if abs(shape[k]) > 0.05)
-            lines.append(f"{self.load} = {value:.6g}: {moved}")
+            most = [k for k in np.argsort(-np.abs(shape))[:3] if abs(shape[k]) > 0.05]
+            lines.append(f"{self.load} = {value:.6g}: {', '.join(self.model.v_names[k] for k in most)}")
         return f"<Buckling of {self.model.name!r}: {'; '.join(lines) or 'none'}>"
 
 
 def buckling(
-    model: Model,
-    load: str,
-    guess: State = None,
-    *,
-    count: int = 3,
-    parameters: Mapping[str, float] | None = None,
+    model: Model, load: str, guess: State = None, *, count: int = 3, parameters: Mapping[str, float] | None = None
 ) -> Buckling:
     """The values of a parameter that scales a load at which the equilibrium under it first ceases to be stiff: K₀ x + p K′ x = 0.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,14 +16,78 @@ from ..errors import AssemblyError, EquilibriumError, SingularError, StateError,
 from ..model.model import Model
 from ..model.states import check_model, check_state, check_tau
 from ..model.validity import beyond_validity, warn_of_deformation
+from ..reporting.formats import plural
 from ..types import State, random_generator, truth
-from .arguments import speeds_of, steady_speeds, whole
-from .balance import Balance, Position
-from .balancing import BalancingSearch
-from .equilibrium_result import Equilibrium
-from .force_units import unit_of_force
+from .arguments import SHOWN, first_lines, speeds_of, steady_speeds, unit_of_force, whole, with_values
+from .balance import Balance, BalancingSearch, Position
+from .flexibility import warn_of_locking
 from .limits import Limits, closed_starts, random_start
-from .locking import warn_of_locking
+
+CHANGING = 1e-9
+"""Rates of states above this are not zero."""
+
+
+@dataclass(frozen=True, repr=False)
+class Equilibrium:
+    """A position at which all forces balance. `dynamics.forward(q, v, tau, t)` is zero there."""
+
+    dynamics: Dynamics
+    q: np.ndarray
+    v: np.ndarray
+    """The speeds of a steady motion; zero at rest."""
+    t: float
+    tau: np.ndarray
+    """(nv,): joint forces, those that were given and those that hold or drive the held joints."""
+    held: tuple[str, ...]
+    """Speeds whose joints were held or driven, so that their part of `tau` is an output."""
+    multipliers: np.ndarray
+    """λ of every constraint row, empty for a tree."""
+    residual: float
+    """The largest force that stays unbalanced, N or N m."""
+    stability: str
+    """"stable", "unstable" or "undecided"."""
+    reason: str
+    steady: bool
+    """Whether forces stay balanced as held joints and drives move on; false where it holds at this instant only."""
+    iterations: int
+    starts: int
+
+    @property
+    def model(self) -> Model:
+        return self.dynamics.model
+
+    @property
+    def state_rates(self) -> dict[str, float]:
+        """States of forces are held; this is how fast each would change here: not zero where the rest does not last."""
+        return dict(zip(self.model.states, self.dynamics.state_rates(self.q, self.v, self.t).tolist(), strict=True))
+
+    def reactions(self) -> dict[str, np.ndarray]:
+        """{joint: (6,) force and moment on the body it carries, at its origin, in its axes}; drives and locks included."""
+        R = self.dynamics.reactions(self.q, self.v, self.tau, self.t)
+        return {joint.name: R[i] for i, joint in enumerate(self.model.joints)}
+
+    def summary(self) -> str:
+        """The equilibrium in a few lines of text."""
+        m, kind = self.model, "steady motion" if self.v.any() else "equilibrium"
+        lines = [f"{m.name}: {self.stability} {kind}; {self.reason}"]
+        if not self.steady:
+            lines.append(f"  balanced at t = {self.t:g} only: the forces change as drives and held joints move on")
+        moving = {name: x for name, x in self.state_rates.items() if abs(x) > CHANGING} if m.states else {}
+        for name, x in moving.items():
+            lines.append(f"  it does not last: state {name!r}, held at {m.states[name]:g}, changes here at a rate of {x:.3g}")
+        lines.append(f"  unbalanced  {self.residual:.2g} N, N m after {plural(self.iterations, 'iteration')}")
+        names, v_names = m.q_names, m.v_names
+        width = max(10, *map(len, names[:SHOWN]), *map(len, self.held)) if names else 10
+        lines += first_lines(names, self.q.round(15) + 0.0, width)
+        for name in self.held[:SHOWN]:
+            k = v_names.index(name)
+            what = f"driven at {self.v[k]:g} by" if self.v[k] else "held by"
+            lines.append(f"  {name:<{width}} {what} {self.tau[k]:.6g} {unit_of_force(m, k)}".rstrip())
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Equilibrium of {self.model.name!r}: {self.stability}, {self.reason}>"
+
 
 # --- whether an equilibrium is stable: by the potential energy where forces have one, else by the linearised motion
 ROUNDING = 1e-9
@@ -72,15 +137,13 @@ def _by_eigenvalues(now: Position, K: np.ndarray, C: np.ndarray) -> tuple[str, s
     A = np.block([[np.zeros((n, n)), np.eye(n)], [-K, -C]])
     s, X = np.linalg.eig(A)
     fastest = int(np.argmax(s.real))
-    zero = GROWTH * max(float(np.abs(s).max()), 1e-300)
+    x, zero = s[fastest], GROWTH * max(float(np.abs(s).max()), 1e-300)
     moving = _moving(now, X[:n, fastest])
-    if s[fastest].real > zero:
-        how = (
-            "grows" if abs(s[fastest].imag) <= zero else f"oscillates with {abs(s[fastest].imag) / (2 * np.pi):.3g} Hz and grows"
-        )
-        return "unstable", f"a small motion of {moving} {how}, e-fold in {1.0 / s[fastest].real:.3g} s"
-    if s[fastest].real < -zero:
-        return "stable", f"every small motion decays, the slowest, of {moving}, e-fold in {-1.0 / s[fastest].real:.3g} s"
+    if x.real > zero:
+        how = f"oscillates with {abs(x.imag) / (2 * np.pi):.3g} Hz and grows" if abs(x.imag) > zero else "grows"
+        return "unstable", f"a small motion of {moving} {how}, e-fold in {1.0 / x.real:.3g} s"
+    if x.real < -zero:
+        return "stable", f"every small motion decays, the slowest, of {moving}, e-fold in {-1.0 / x.real:.3g} s"
     return "undecided", f"the linearised motion of {moving} neither grows nor decays"
 
 
@@ -129,9 +192,7 @@ def equilibrium(
 
     An EquilibriumError where there is none names the joint whose force cannot be balanced; `error.result` has the best position.
     """
-    model = check_model(model, "equilibrium")
-    model = model if parameters is None else model.with_parameters(parameters)
-    model = model if states is None else model.with_states(states)
+    model = with_values(check_model(model, "equilibrium"), parameters, states)
     q, _, t = check_state(model, guess, None, t)
     v, driven = steady_speeds(model, speeds)
     held = driven | speeds_of(model, fixed, "fixed")
@@ -149,19 +210,13 @@ def equilibrium(
 
 
 def _searched(
-    search: BalancingSearch,
-    starts: Iterator[tuple[Position, bool]],
-    q: np.ndarray,
-    held: np.ndarray,
-    stable: bool | None,
-    is_guessed: bool,
+    search: BalancingSearch, starts: Starts, q: np.ndarray, held: np.ndarray, stable: bool | None, is_guessed: bool
 ) -> Equilibrium:
     """The first equilibrium of the kind that is wanted."""
     best: Position | None = None
     unstable: Equilibrium | None = None
     tried = 0
-    for start, is_guess in starts:
-        tried += 1
+    for tried, (start, is_guess) in enumerate(starts, 1):
         if is_guess and is_guessed and not stable and search.is_settled(start):
             return _result(search, search.polished(start), tried, held)
         for way in (search.nearest, search.downhill) if stable is False else (search.downhill, search.nearest):
@@ -176,10 +231,8 @@ def _searched(
     if unstable is not None and not stable:
         return unstable
     if unstable is not None:
-        raise EquilibriumError(
-            f"only unstable equilibria were found: {unstable.reason}; give another guess, or accept one with stable=False{BEST}",
-            unstable,
-        )
+        advice = f"give another guess, or accept one with stable=False{BEST}"
+        raise EquilibriumError(f"only unstable equilibria were found: {unstable.reason}; {advice}", unstable)
     if best is not None:
         raise EquilibriumError(_why_not(best) + BEST, _result(search, best, tried, held, False))
     p = search.problem
@@ -188,29 +241,25 @@ def _searched(
     raise EquilibriumError("the forces of the model are not defined at the guess, nor at other positions; give another guess")
 
 
-def _starts(
-    problem: Balance, q: np.ndarray, guess: State, starts: int, rng: np.random.Generator
-) -> Iterator[tuple[Position, bool]]:
+Starts = Iterator[tuple[Position, bool]]
+
+
+def _starts(problem: Balance, q: np.ndarray, guess: State, starts: int, rng: np.random.Generator) -> Starts:
     """Positions with their loops closed, and whether it is the guess."""
     limits = Limits(problem.model)
 
     def closed(k: int) -> np.ndarray | None:
         if k:
             return problem.allowed(random_start(problem.model, q, problem.free, limits, rng))
-        found = _closed(problem, q, guess)
+        found = None
+        if isinstance(guess, Mapping):  # named joints stay where they are, if the others can close the loops
+            found = problem.allowed(q, problem.free & ~speeds_of(problem.model, list(guess), "guess"))
+        found = problem.allowed(q) if found is None else found
         return _assembled(problem, q) if found is None else found
 
     for k, start in closed_starts(closed, starts):
         if (now := problem.at(start)) is not None:
             yield now, k == 0
-
-
-def _closed(problem: Balance, q: np.ndarray, guess: State) -> np.ndarray | None:
-    """Loops closed, with named joints where they are if the others can close them; None where none can."""
-    closed = None
-    if isinstance(guess, Mapping):
-        closed = problem.allowed(q, problem.free & ~speeds_of(problem.model, list(guess), "guess"))
-    return problem.allowed(q) if closed is None else closed
 
 
 def _assembled(problem: Balance, q: np.ndarray) -> np.ndarray | None:
@@ -244,10 +293,8 @@ def _check_speeds(p: Balance, q: np.ndarray) -> None:
         worst = int(np.argmax(np.abs(left) / size)) if len(left) else -1
         if worst >= 0 and abs(left[worst]) > 1e-8 * size[worst]:
             row = p.table.rows[worst]
-            raise StateError(
-                f"speeds: {row} would be violated by {row.amount(left[worst], order)}; give the speeds of all joints that move, "
-                "or a time at which drives rest"
-            )
+            advice = "give the speeds of all joints that move, or a time at which drives rest"
+            raise StateError(f"speeds: {row} would be violated by {row.amount(left[worst], order)}; {advice}")
 
 
 def _is_steady(p: Balance, now: Position) -> bool:
@@ -264,7 +311,6 @@ def _why_not(best: Position) -> str:
     k = int(np.argmax(np.abs(best.left)))
     joint = next(j.name for j in model.joints if model.v_slice(j.name).start <= k < model.v_slice(j.name).stop)
     amount = f"{abs(best.left[k]):.4g} {unit_of_force(model, k)}".rstrip()
-    return (
-        f"no equilibrium was found: at joint {model.v_names[k]!r} a force of {amount} stays unbalanced; add a spring or a stop, "
-        f"balance it with tau={{{joint!r}: …}}, hold the joint with fixed=[{joint!r}], or give a guess nearer to an equilibrium"
-    )
+    remedies = f"add a spring or a stop, balance it with tau={{{joint!r}: …}}, hold the joint with fixed=[{joint!r}]"
+    what = f"no equilibrium was found: at joint {model.v_names[k]!r} a force of {amount} stays unbalanced"
+    return f"{what}; {remedies}, or give a guess nearer to an equilibrium"

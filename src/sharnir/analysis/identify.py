@@ -15,8 +15,7 @@ from ..reporting.progress import ProgressBar
 from ..solvers.regressor import OF_A_BODY
 from ..types import FloatArray, State, real_array, truth
 from .base_parameters import BaseParameters, base_parameters, dynamics_of, matching
-from .identification import Identification, deviations_of
-from .measurements import Measurements, Reduced, measurements, reduced
+from .identification import Identification, Measurements, Reduced, deviations_of, measurements, reduced
 from .physical import PhysicalLimits, body_units, metric, thickened, within_limits
 
 SEEN = 1e-10
@@ -85,9 +84,8 @@ class _Problem:
             which = np.array([c for c in range(n) if n * i + c in place], dtype=int)
             if which.size:
                 parts.append((i, own[n * i : n * i + n], which, np.array([place[n * i + c] for c in which])))
-        self.limits = PhysicalLimits(
-            [part[1:] for part in parts], np.array([at for k, at in place.items() if k >= n * nb], dtype=int)
-        )
+        coefficients = np.array([at for k, at in place.items() if k >= n * nb], dtype=int)
+        self.limits = PhysicalLimits([part[1:] for part in parts], coefficients)
         masses = own[: n * nb : n]
         mass = float(masses.mean()) or 1.0
         radius = own[: n * nb].reshape(nb, n)[:, 4:7].sum(axis=1) / np.maximum(masses, 1e-3 * mass)
@@ -98,13 +96,10 @@ class _Problem:
             inside = thickened(values, unit, len(which) == n, d.model.bodies[i].name)
             self.start[at] = inside[which]
             self.D[np.ix_(at, at)] = np.linalg.inv(metric(inside, which))
-        self._coefficients()
-
-    def _coefficients(self) -> None:
-        """Units of the coefficients of joints: their own values, or a tenth of what would explain the force alone."""
-        Y, z = self.equations.equations(np.ones(len(self.equations.force)))
+        # units of the coefficients of joints: their own values, or a tenth of what would explain the force alone
+        Y, z = equations.equations(np.ones(len(equations.force)))
         size, norm = np.linalg.norm(Y, axis=0), float(np.linalg.norm(z))
-        for at in self.limits.coefficients:
+        for at in coefficients:
             guess = 0.1 * norm / size[at] if size[at] > 0.0 and norm > 0.0 else 1.0
             self.D[at, at] = self.scale[at] = self.own[at] if self.own[at] > 0.0 else guess
             self.start[at] = max(self.own[at], 1e-3 * self.scale[at])
@@ -121,9 +116,8 @@ class _Problem:
             return np.maximum(left, max(1e-6 * float(self.equations.force.max()), 1e-300))
         given = real_array(self.model.speeds(deviation), "deviation")
         if given.shape != (nv,) or not (np.isfinite(given) & (given > 0.0)).all():
-            raise StateError(
-                f"deviation: expected a positive number for each of {known(self.model.v_names)}, got {brief(deviation)}"
-            )
+            what = f"expected a positive number for each of {known(self.model.v_names)}"
+            raise StateError(f"deviation: {what}, got {brief(deviation)}")
         return given
 
     def solve(self, weights: FloatArray, prior: float | None, physical: bool, progress: bool | None) -> tuple[FloatArray, bool]:
@@ -141,16 +135,15 @@ class _Problem:
     def _inside(self, x: FloatArray) -> bool:
         return self.limits.hold(x, self.units, self.scale)
 
-    def _linear(
-        self, weights: FloatArray, prior: float | None
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    def _linear(self, weights: FloatArray, prior: float | None) -> tuple[FloatArray, ...]:
         """Least squares, nearest to the model's own values in what the data leave open. Further: the equations A x = b with
         those of the prior, the pseudo-inverse of A D, and the directions (rows, in units of D) that A D does not see."""
         A, b = self.equations.equations(weights)
         if prior is not None:
             left = np.linalg.lstsq(A @ self.D, b - A @ self.own, rcond=SEEN)[0]
-            noise = np.linalg.norm(b - A @ (self.own + self.D @ left)) / np.sqrt(len(weights) * self.equations.samples)
-            noise = max(float(noise), 1e-6 * float(np.linalg.norm(b)) / np.sqrt(len(weights) * self.equations.samples))
+            root = np.sqrt(len(weights) * self.equations.samples)
+            noise = np.linalg.norm(b - A @ (self.own + self.D @ left)) / root
+            noise = max(float(noise), 1e-6 * float(np.linalg.norm(b)) / root)
             tie = np.linalg.inv(self.D) * (noise / prior)
             A, b = np.concatenate([A, tie]), np.concatenate([b, tie @ self.own])
         U, s, V = np.linalg.svd(A @ self.D, full_matrices=True)
@@ -172,14 +165,12 @@ def _checked_prior(prior: Any) -> float | None:
 
 
 def _check_enough(d: Dynamics, rows: Measurements, base: BaseParameters) -> None:
-    """Refuse fewer equations than base parameters."""
     m = d.model
     per_sample = m.nv if d.constrained is None else m.mobility(rows.q[0], float(rows.t[0])).freedoms
     if len(rows) * per_sample < len(base):
-        raise StateError(
-            f"data: {len(rows)} samples of {per_sample} joint forces are fewer equations than the {len(base)} base parameters; "
-            f"give at least {-(-len(base) // max(per_sample, 1))} samples, better ten times as many, or fix parameters"
-        )
+        few = f"{len(rows)} samples of {per_sample} joint forces are fewer equations than the {len(base)} base parameters"
+        enough = -(-len(base) // max(per_sample, 1))
+        raise StateError(f"data: {few}; give at least {enough} samples, better ten times as many, or fix parameters")
 
 
 def _check_forces(equations: Reduced) -> None:

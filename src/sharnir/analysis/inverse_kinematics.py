@@ -16,13 +16,9 @@ from ..model.model import Model
 from ..model.states import check_model, check_state
 from ..reporting.formats import plural
 from ..types import State, random_generator, truth
-from .arguments import positive, speeds_of, whole
+from .arguments import SHOWN, first_lines, positive, speeds_of, whole, with_values
 from .limits import Limits, closed_starts, random_start
-from .reaching import Reached, Search
-from .targets import Goal, Place, Target, read_targets
-
-SHOWN = 12
-"""Coordinates that a summary lists."""
+from .reaching import Goal, Place, Reached, Search, Target, read_targets
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,19 +45,14 @@ class InverseKinematics:
         """A few lines of text: what was met, and what was not."""
         names = self.model.q_names
         lines = [f"{self.model.name}: {self.message}"]
-        for name in self.position_errors:
-            lines.append(
-                f"  {name}: position off by {self.position_errors[name]:.3g} m, rotation by {self.rotation_errors[name]:.3g} rad"
-            )
+        for name, off in self.position_errors.items():
+            lines.append(f"  {name}: position off by {off:.3g} m, rotation by {self.rotation_errors[name]:.3g} rad")
         if self.constraint_residual or self.model.constraints:
             lines.append(f"  constraints satisfied to {self.constraint_residual:.2g}")
         if self.at_limit:
             lines.append(f"  at a limit: {', '.join(self.at_limit)}")
         lines.append(f"  {plural(self.iterations, 'iteration')} from {plural(self.starts, 'start')}")
-        width = max(map(len, names[:SHOWN]), default=0)
-        lines += [f"  {name:<{width}} {x: .9g}" for name, x in zip(names[:SHOWN], self.q, strict=False)]
-        lines += [f"  and {len(names) - SHOWN} more coordinates"] * (len(names) > SHOWN)
-        return "\n".join(lines)
+        return "\n".join([*lines, *first_lines(names, self.q, max(map(len, names[:SHOWN]), default=0))])
 
     @property
     def message(self) -> str:
@@ -109,8 +100,7 @@ def inverse_kinematics(
     parameters  {name: value} of the model; the rest as the model has them
     must_reach  raise an UnreachableError, with the best position found, instead of returning it
     """
-    model = check_model(model, "inverse_kinematics")
-    model = model if parameters is None else model.with_parameters(parameters)
+    model = with_values(check_model(model, "inverse_kinematics"), parameters)
     elastic = [model.joints[d.row - 1].name for d in model.structure.deformations.values()]
     free = ~(speeds_of(model, fixed, "fixed") | speeds_of(model, elastic, "fixed"))
     wanted = read_targets(model, targets, weights)
@@ -127,18 +117,14 @@ def inverse_kinematics(
         end = Closure(model, table, t, free).close(search.limits.clipped(q0, free))
         if not end.closed:
             raise not_closed(model, table, end)
-        raise UnreachableError(
-            "no closed position within the limits of the joints was found; give a start nearer to one, or limits=False"
-        )
+        what = "no closed position within the limits of the joints was found"
+        raise UnreachableError(f"{what}; give a start nearer to one, or limits=False")
     if _is_reached(search, best.q, tolerance):
         best = search.slide(best, q0 if first is None else first, min(tolerance, 1e-9))
     found = _result(search, best, tried, tolerance)
     if must_reach and not found.reached:
-        raise UnreachableError(
-            f"{found.message}; move the target, free more joints, or give a start nearer to a solution. The best position found "
-            "is in `error.result`",
-            found,
-        )
+        advice = "move the target, free more joints, or give a start nearer to a solution"
+        raise UnreachableError(f"{found.message}; {advice}. The best position found is in `error.result`", found)
     return found
 
 
@@ -163,7 +149,6 @@ def _best(
 
 
 def _errors(search: Search, q: np.ndarray) -> list[tuple[Target, float, float]]:
-    """The misses of every target: m and rad."""
     missed = [(target, target.misses(search.d, q, search.t)) for target in search.targets]
     return [(target, float(np.linalg.norm(off)), float(np.linalg.norm(turn))) for target, (off, turn) in missed]
 
@@ -179,15 +164,7 @@ def _result(search: Search, best: Reached, starts: int, tolerance: float) -> Inv
         now = search.table.evaluate(best.q, np.zeros(model.nv), search.t)
         residual = float(np.abs(now["g"]).max(initial=0.0))
     on = search.limits.on(best.q)
-    return InverseKinematics(
-        model,
-        best.q,
-        _is_reached(search, best.q, tolerance),
-        {target.name: off for target, off, _ in errors},
-        {target.name: turn for target, _, turn in errors},
-        residual,
-        tuple(name for name, side in zip(model.v_names, on, strict=True) if side),
-        best.iterations,
-        starts,
-        tolerance,
-    )
+    off, turn = ({target.name: found[k] for target, *found in errors} for k in (0, 1))
+    at_limit = tuple(name for name, side in zip(model.v_names, on, strict=True) if side)
+    reached = _is_reached(search, best.q, tolerance)
+    return InverseKinematics(model, best.q, reached, off, turn, residual, at_limit, best.iterations, starts, tolerance)

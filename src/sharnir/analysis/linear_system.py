@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -92,15 +93,10 @@ def _zeros_first(R: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
 
 
 def _sorted(values: np.ndarray) -> list[int]:
-    """Order by absolute value, pairs together."""
+    """Order by absolute value, pairs together: LAPACK puts the conjugate behind the one of positive imaginary part."""
     leaders = [k for k, x in enumerate(values) if x.imag >= 0.0]
     leaders.sort(key=lambda k: (abs(values[k]), values[k].real))
-    out = list[int]()
-    for k in leaders:
-        out.append(k)
-        if values[k].imag > 0.0:  # LAPACK puts the conjugate behind it
-            out.append(k + 1)
-    return out
+    return [at for k in leaders for at in (k, k + 1)[: 1 + (values[k].imag > 0.0)]]
 
 
 def _by_coordinates(null: np.ndarray) -> np.ndarray:
@@ -195,13 +191,11 @@ class LinearSystem:
         if given.ndim > 1 or not np.isfinite(given).all():
             raise StateError(f"omega: expected finite angular frequencies, a number or (n,), got {brief(omega)}")
         one = np.eye(len(self.A))
-        return np.array([self._response(1j * w * one - self.A) for w in given.reshape(-1)]).reshape(*given.shape, *self.D.shape)
-
-    def _response(self, shifted: np.ndarray) -> np.ndarray:
-        try:
-            return self.C @ np.linalg.solve(shifted, self.B) + self.D
-        except np.linalg.LinAlgError:
-            return np.full(self.D.shape, complex(np.inf))
+        found = np.full((given.size, *self.D.shape), complex(np.inf))
+        for k, w in enumerate(given.reshape(-1)):
+            with suppress(np.linalg.LinAlgError):
+                found[k] = self.C @ np.linalg.solve(1j * w * one - self.A, self.B) + self.D
+        return found.reshape(*given.shape, *self.D.shape)
 
     def step_response(self, t: ArrayLike) -> np.ndarray:
         """(times, outputs, inputs): outputs at times t ≥ 0 after one input was set to one, from x = 0."""
@@ -209,8 +203,7 @@ class LinearSystem:
         if given.ndim > 1 or not (np.isfinite(given).all() and (given >= 0.0).all()):
             raise StateError(f"t: expected times, a number or (n,), from 0 on; got {brief(t)}")
         n, k = self.B.shape
-        whole = np.zeros((n + k, n + k))
-        whole[:n, :n], whole[:n, n:] = self.A, self.B
+        whole = np.block([[self.A, self.B], [np.zeros((k, n + k))]])
         found = np.array([self.C @ expm(x * whole)[:n, n:] + self.D for x in given.reshape(-1)])
         return found.reshape(*given.shape, *self.D.shape)
 
@@ -237,13 +230,13 @@ class LinearSystem:
     ) -> Figure:
         """Amplitude and phase of every output to every input, or those named, over the frequency; into a file where `path` is
         given. `omega`: rad/s, default: a decade around all eigenvalues."""
-        from .linear_plots import bode
+        from .modes import bode
 
         return bode(self, inputs, outputs, omega, path)
 
     def plot_modes(self, path: str | PathLike[str] | None = None) -> Figure:
         """Eigenvalues in the complex plane, and how much every coordinate moves in each mode."""
-        from .linear_plots import plot_modes
+        from .modes import plot_modes
 
         return plot_modes(self, path)
 
@@ -253,10 +246,8 @@ class LinearSystem:
             import control
         except ImportError:
             raise MethodError('python-control is not installed: pip install "sharnir[control]"') from None
-        named = {
-            key: [name.replace(".", "_") for name in names]
-            for key, names in (("states", self.state_names), ("inputs", self.input_names), ("outputs", self.output_names))
-        }
+        named = {"states": self.state_names, "inputs": self.input_names, "outputs": self.output_names}
+        named = {key: [name.replace(".", "_") for name in names] for key, names in named.items()}
         return control.ss(self.A, self.B, self.C, self.D, **named)
 
     def index(self, kind: str, name: str) -> int:
@@ -293,9 +284,8 @@ def _moves(mode: Mode) -> str:
         if share.amplitude < SHOWN:
             break
         degrees = np.degrees(share.phase)
-        if abs(degrees) < 1.0 or abs(degrees) > 179.0:
-            parts.append(f"{share.name} {share.amplitude * (1.0 if abs(degrees) < 90.0 else -1.0):.2g}")
-        else:
-            parts.append(f"{share.name} {share.amplitude:.2g} at {degrees:.0f}°")
+        in_phase, against = abs(degrees) < 1.0, abs(degrees) > 179.0
+        at = "" if in_phase or against else f" at {degrees:.0f}°"
+        parts.append(f"{share.name} {-share.amplitude if against else share.amplitude:.2g}{at}")
     more = len(parts) - MOST
     return ", ".join(parts[:MOST]) + (f" and {more} more" if more > 0 else "")

@@ -14,11 +14,11 @@ from ..errors import LinearizationWarning, SingularError
 from ..model.model import Model
 from ..model.states import check_model, check_state, check_tau
 from ..types import State
+from .arguments import with_values
+from .flexibility import locked_deformation
 from .linear_system import LinearSystem
-from .locking import locked_deformation
-from .ports import Outputs, input_matrix, output_matrices
 from .tangent_space import TangentSpace, independent_speeds, tangent_space, whole_space
-from .vector_field import VectorField, vector_field
+from .vector_field import Outputs, VectorField, input_matrix, output_matrices, vector_field
 
 STEADY = 1e-6
 """Accelerations, and changes of A, below this are none, relative to what a displacement of one causes."""
@@ -63,9 +63,8 @@ def linearize(
     LinearizationWarning, and `steadiness` is "frozen".
     """
     if parameters is not None or states is not None:
-        model = model.model if isinstance(model, Dynamics) else check_model(model, "linearize")
-        model = model if parameters is None else model.with_parameters(parameters)
-        model = model if states is None else model.with_states(states)
+        own = model.model if isinstance(model, Dynamics) else check_model(model, "linearize")
+        model = with_values(own, parameters, states)
     d = model if isinstance(model, Dynamics) else Dynamics(model)
     start, forces = _state(d, q, v, t, nearest), check_tau(d.model, tau)
     chosen = None if independent is None else independent_speeds(d.model, independent)
@@ -77,18 +76,19 @@ def linearize(
         return field.a, _reduced(field, there)
 
     steadiness, why = _classified(d, start, field, A, later)
-    system = _system(d, start, forces, field, space, A, inputs, outputs, steadiness, why)
+    system = _system(d, start, forces, field, space, A, (inputs, outputs), (steadiness, why))
     if steadiness == FROZEN:
-        warnings.warn(
-            f"A is that of the instant t = {start[2]:g} and does not describe what follows: {why}. For an equilibrium give the "
-            "joint forces that hold it (tau), or the position where it is at rest (sharnir.equilibrium finds it)",
-            LinearizationWarning,
-            stacklevel=2,
-        )
+        advice = "the joint forces that hold it (tau), or the position where it is at rest (sharnir.equilibrium finds it)"
+        what = f"A is that of the instant t = {start[2]:g} and does not describe what follows: {why}"
+        warnings.warn(f"{what}. For an equilibrium give {advice}", LinearizationWarning, stacklevel=2)
     return system
 
 
-def _state(d: Dynamics, q: State, v: State, t: float, nearest: bool) -> tuple[np.ndarray, np.ndarray, float]:
+Motion = tuple[np.ndarray, np.ndarray, float]
+"""q, v, t."""
+
+
+def _state(d: Dynamics, q: State, v: State, t: float, nearest: bool) -> Motion:
     positions, speeds, t = check_state(d.model, q, v, t)
     if d.constrained is not None:
         q, v, fixed = as_guess(d.model, q, v, None, nearest)
@@ -123,18 +123,10 @@ def _reduced(field: VectorField, space: TangentSpace) -> np.ndarray:
 
 
 def _system(
-    d: Dynamics,
-    start: tuple[np.ndarray, np.ndarray, float],
-    tau: np.ndarray,
-    field: VectorField,
-    space: TangentSpace,
-    A: np.ndarray,
-    inputs: Sequence[str] | None,
-    outputs: Outputs | None,
-    steadiness: str,
-    why: str,
-) -> LinearSystem:
-    q, v, t = start
+    d: Dynamics, start: Motion, tau: np.ndarray, field: VectorField, space: TangentSpace, A: np.ndarray,
+    ports: tuple[Sequence[str] | None, Outputs | None], steady: tuple[str, str],
+) -> LinearSystem:  # fmt: skip
+    (q, v, t), (inputs, outputs) = start, ports
     n, names = len(v), d.model.v_names
     states = [*(f"q.{names[k]}" for k in space.positions), *(f"v.{names[k]}" for k in space.speeds), *d.model.states]
     W, chosen = _with_states(space, len(field.z))
@@ -147,17 +139,13 @@ def _system(
         y = output_matrices(d, start, field.N, outputs)
         C = np.hstack([y.q, y.v, y.z]) @ W + y.a @ field.F[n : 2 * n] @ W
         output_names, D = y.names, y.a @ forced
-    motion = W[: 2 * n]
-    return LinearSystem(A, B, C, D, states, input_names, output_names, d, q, v, t, tau, motion, steadiness, why, space.least)
+    return LinearSystem(A, B, C, D, states, input_names, output_names, d, q, v, t, tau, W[: 2 * n], *steady, space.least)
 
 
-def _classified(
-    d: Dynamics,
-    state: tuple[np.ndarray, np.ndarray, float],
-    field: VectorField,
-    A: np.ndarray,
-    later: Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]],
-) -> tuple[str, str]:
+Later = Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]]
+
+
+def _classified(d: Dynamics, state: Motion, field: VectorField, A: np.ndarray, later: Later) -> tuple[str, str]:
     """The steadiness, and the reason where it is frozen. `later(q, t)`: accelerations and A there, at the same speeds."""
     q, v, t = state
     names = d.model.v_names
@@ -169,7 +157,6 @@ def _classified(
     if np.abs(field.z).max(initial=0.0) > STEADY * size_z:
         worst = int(np.abs(field.z).argmax())
         return FROZEN, f"state {list(d.model.states)[worst]!r} changes there at a rate of {field.z[worst]:.3g}"
-    moving = bool(np.abs(v).max(initial=0.0) > 0.0)
     for span in (TURN, 2.7 * TURN):
         span /= max(1.0, float(np.abs(v).max(initial=0.0)))
         try:
@@ -178,4 +165,4 @@ def _classified(
             return FROZEN, f"{span:.2g} s later: {error}"
         if np.abs(a).max(initial=0.0) > STEADY * size or np.abs(B - A).max(initial=0.0) > STEADY * np.abs(A).max(initial=1.0):
             return FROZEN, f"the equations change along the motion: {span:.2g} s later they are others"
-    return (STEADY_MOTION if moving else EQUILIBRIUM), ""
+    return (STEADY_MOTION if v.any() else EQUILIBRIUM), ""

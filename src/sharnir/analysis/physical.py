@@ -92,10 +92,8 @@ def thickened(own: FloatArray, unit: FloatArray, movable: bool, name: str) -> Fl
     if values[0] >= SINGULAR:
         return own
     if not movable:
-        raise ModelError(
-            f"identify: body {name!r} has no inertia about some axis and some of its numbers are fixed, so that none of its "
-            "values near the model's is possible; fix all of them or none"
-        )
+        what = "has no inertia about some axis and some of its numbers are fixed, so that none of its values near the model's"
+        raise ModelError(f"identify: body {name!r} {what} is possible; fix all of them or none")
     P = (vectors * np.maximum(values, THICKENED)) @ vectors.T * np.outer(unit, unit)
     J = np.trace(P[:3, :3]) * np.eye(3) - P[:3, :3]
     return np.array([P[3, 3], *P[:3, 3], J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]])
@@ -114,21 +112,18 @@ def metric(own: FloatArray, which: np.ndarray) -> FloatArray:
     return triangular(scaled_basis(pseudo_inertia(own))[:, which])
 
 
+Equations = tuple[FloatArray, FloatArray]
+
+
 def within_limits(
-    equations: tuple[FloatArray, FloatArray],
-    ties: tuple[FloatArray, FloatArray],
-    start: FloatArray,
-    limits: PhysicalLimits,
-    gap: float,
-    step: Callable[[float], None],
+    equations: Equations, ties: Equations, start: FloatArray, limits: PhysicalLimits, gap: float, step: Callable[[float], None]
 ) -> FloatArray:
     """min ½|Ax − b|² within the limits; where this leaves x open, near C x = d and away from the limits.
 
     `equations` A, b; `ties` C, d; the start is inside of the limits. Ties and distance from the limits cost about `gap` of the
     sum of squares: without a gap x would go to extremes for gains that noise outweighs. `step` is told the progress, 0 to 1.
     """
-    A, b = equations
-    C, d = ties
+    (A, b), (C, d) = equations, ties
     x, size = start, max(float(np.sum((A @ start - b) ** 2)), 1e-300)
     count = max(1, 4 * len(limits.bodies) + len(limits.coefficients))
     for k in range(1, DECADES + 1):

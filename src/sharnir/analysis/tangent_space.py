@@ -83,9 +83,8 @@ def tangent_space(
     else:
         K, I = _chosen(model, rows, free_q, free_v, chosen)
     n = model.nv
-    P = np.zeros((n, free_q))
+    P, dependent = np.zeros((n, free_q)), _others(n, I)
     P[I] = np.eye(free_q)
-    dependent = _others(n, I)
     P[dependent] = -_solved(rows.J[: rows.holonomic][:, dependent], rows.J[: rows.holonomic][:, I])
     W = np.zeros((2 * n, free_q + free_v))
     W[:n, :free_q] = P
@@ -137,7 +136,10 @@ class Rows:
 
     def _check_rank(self, redundant: np.ndarray, basis: np.ndarray, along: np.ndarray) -> None:
         """Redundant rows must stay redundant along every motion that is allowed, else the rank is about to change.   (S9)"""
-        growth = self.growth(redundant, basis, along)
+        if not redundant.size or not basis.size or not along.size:
+            return
+        second = self.second_order(len(redundant), basis, along)
+        growth = np.abs(np.einsum("mr,wmx->wrx", redundant, second)).max(axis=2)  # (motions, redundant combinations)
         if growth.max(initial=0.0) > UNDECIDED:
             worst = int(growth.max(axis=0).argmax())
             raise SingularError(
@@ -145,14 +147,6 @@ class Rows:
                 f"it, where {self.names(redundant[:, worst])} constrains more than here. The motion can go on in several "
                 "ways and has no linearisation; take a position beside it"
             )
-
-    def growth(self, redundant: np.ndarray, basis: np.ndarray, along: np.ndarray | None = None) -> np.ndarray:
-        """(motions, combinations): by how much redundant combinations of the first rows constrain motions, the columns of
-        `basis`, after a displacement along one of them, or `along`."""
-        along = basis if along is None else along
-        if not redundant.size or not basis.size or not along.size:
-            return np.zeros((basis.shape[1], redundant.shape[1]))
-        return np.abs(np.einsum("mr,wmx->wrx", redundant, self.second_order(len(redundant), basis, along))).max(axis=2)
 
     def second_order(self, m: int, basis: np.ndarray, along: np.ndarray) -> np.ndarray:
         """(motions, rows, displacements): the change of the first m rows at those speeds along those displacements."""
@@ -179,9 +173,8 @@ def _chosen(model: Model, rows: Rows, free_q: int, free_v: int, named: np.ndarra
     else:
         if len(named) not in (free_q, free_v):
             wanted = f"{free_v}" if free_q == free_v else f"{free_v} (speeds) or {free_q} (coordinates)"
-            raise MethodError(
-                f"independent: expected as many names as the mechanism has freedoms here, {wanted}; got {len(named)}"
-            )
+            what = f"expected as many names as the mechanism has freedoms here, {wanted}"
+            raise MethodError(f"independent: {what}; got {len(named)}")
         if len(named) == free_q > free_v:
             _check_determined(model, holonomic, named)
             dependent = _others(n, named)
@@ -216,9 +209,8 @@ def _check_determined(model: Model, J: np.ndarray, independent: np.ndarray) -> N
     dependent = J[:, _others(J.shape[1], independent)]
     if dependent.size and np.linalg.svd(dependent, compute_uv=False).min() < POOR:
         names = ", ".join(repr(model.v_names[k]) for k in independent)
-        raise MethodError(
-            f"independent: {names} do not determine the motion here: with them held the mechanism still moves; choose others"
-        )
+        why = "with them held the mechanism still moves; choose others"
+        raise MethodError(f"independent: {names} do not determine the motion here: {why}")
 
 
 def _others(n: int, some: np.ndarray) -> np.ndarray:

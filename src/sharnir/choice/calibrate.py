@@ -18,8 +18,7 @@ from ..backends.loops import LoopRunner
 from ..machine import processor
 from ..model.model import Model
 from ..reporting import timing
-from . import work
-from .calibration import Calibration, store
+from .calibration import Calibration, of_graph, of_loops, store
 from .choose import FASTEST, applies
 
 K = TypeVar("K")
@@ -107,18 +106,14 @@ def calibrate(progress: Callable[[float], None] | None = None, seconds: float = 
 
 def fitted(trials: list[Trial]) -> Calibration:
     keys = sorted({key for trial in trials for key in trial.least})
-    found = {key: [trial.row(*key) for trial in trials if key in trial.least] for key in keys}
+    found = {key: [(trial.works[key], trial.least[key]) for trial in trials if key in trial.least] for key in keys}
     graphs = {what: [row for key, rows in found.items() if key[0] == what for row in rows] for what in ("single", "batch")}
     seconds = {what: fit(rows) for what, rows in graphs.items()}
-    return Calibration(
-        machine=processor(),
-        made=date.today().isoformat(),
-        single=seconds["single"].tolist(),
-        batch=seconds["batch"].tolist(),
-        loops={method: fit(rows).tolist() for (what, method), rows in found.items() if what == "loops"},
-        habits={what: {m: habit(seconds[what], rows) for (w, m), rows in found.items() if w == what} for what in graphs},
-        spread={what: relative_error(seconds[what], rows) for what, rows in graphs.items()},
-    )
+    loops = {method: fit(rows).tolist() for (what, method), rows in found.items() if what == "loops"}
+    habits = {what: {m: habit(seconds[what], rows) for (w, m), rows in found.items() if w == what} for what in graphs}
+    spread = {what: relative_error(seconds[what], rows) for what, rows in graphs.items()}
+    single, batch = (seconds[what].tolist() for what in ("single", "batch"))
+    return Calibration(processor(), date.today().isoformat(), single, batch, loops, habits, spread)
 
 
 class Trial:
@@ -129,7 +124,7 @@ class Trial:
         self.calls: dict[tuple[str, str], Call] = {}
         self.works: dict[tuple[str, str], np.ndarray] = {}
         self.least: dict[tuple[str, str], float] = {}
-        around = work.of_loops(compiled.structure)
+        around = of_loops(compiled.structure)
         for method in (name for name in FASTEST if applies(name, compiled.structure)):
             if model.nv <= 100 or method not in ("direct", "stepanenko"):  # those take a second there, and are never chosen
                 runner = compiled.runner(f"forward/{method}", ("qdd",), backend="loops")
@@ -137,7 +132,7 @@ class Trial:
             straight = partial(compiled.runner, f"forward/{method}", ("qdd",), backend="llvm")
             runner = None if long else sizes.fits(straight)
             if runner is not None:
-                todo = work.of_graph(runner.traced)
+                todo = of_graph(runner.traced)
                 self._add("single", method, prepared(runner, model, False), todo)
                 self._add("batch", method, prepared(runner, model, True), todo)
 
@@ -147,9 +142,6 @@ class Trial:
     def measure(self, seconds: float) -> None:
         for key, took in race(self.calls, seconds).items():
             self.least[key] = min(self.least[key], took)
-
-    def row(self, what: str, method: str) -> tuple[np.ndarray, float]:
-        return self.works[what, method], self.least[what, method]
 
 
 def fit(rows: Rows) -> np.ndarray:

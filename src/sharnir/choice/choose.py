@@ -25,8 +25,7 @@ from ..model.structure import Structure
 from ..programs import program_for
 from ..programs.methods import METHODS
 from ..reporting.formats import duration
-from . import work
-from .calibration import Calibration, current
+from .calibration import Calibration, current, of_graph, of_loops
 
 FASTEST = ("composite", "separate", "stepanenko", "direct", "lagrange1")
 """Methods that are the fastest for some tree (`python -m benchmarks choice` times the others too)."""
@@ -62,16 +61,12 @@ def choose_method(programs: CompiledPrograms, model: Model, errors: Mapping[str,
     s, errors = programs.structure, errors or {}
     if min(errors.get(name, 0.0) for name in FASTEST_CONSTRAINED) > WRONG:
         return Choice("extended", f"masses differ so much that {known(FASTEST_CONSTRAINED)} would lose nearly all digits")
-    if model.constraints:
-        able = [*FASTEST_CONSTRAINED]
-    else:
-        able = [name for name in FASTEST if applies(name, s)]
+    able = [*FASTEST_CONSTRAINED] if model.constraints else [name for name in FASTEST if applies(name, s)]
     names = [name for name in able if errors.get(name, 0.0) <= TOLERATED] or ["separate"]
     choice = _choose_constrained(programs, model, names) if model.constraints else choose_among(programs, names)
-    others = [name for name in able if name not in names]
-    if not others:
-        return choice
-    return replace(choice, why=f"{choice.why}; left out because masses differ much and they lose digits: {known(others)}")
+    if others := [name for name in able if name not in names]:
+        return replace(choice, why=f"{choice.why}; left out because masses differ much and they lose digits: {known(others)}")
+    return choice
 
 
 def choose_among(programs: CompiledPrograms, names: list[str]) -> Choice:
@@ -81,8 +76,7 @@ def choose_among(programs: CompiledPrograms, names: list[str]) -> Choice:
     if not sizes.is_traceable(s):  # nothing is traced: choosing again is cheaper than reading the cache
         return _by_loops(s, names, calibration)
     key = _key(programs, names, calibration)
-    stored = programs.store.load("choice", key)
-    if stored is not None:
+    if (stored := programs.store.load("choice", key)) is not None:
         return Choice(*json.loads(stored))
     found = _by_graphs(programs, names, calibration) if programs.requested in ("auto", "llvm") else {}
     choice = _best(found, "straight-line code", calibration) if found else _by_loops(s, names, calibration)
@@ -108,7 +102,7 @@ def _by_graphs(programs: CompiledPrograms, names: list[str], calibration: Calibr
 
 
 def _by_loops(s: Structure, names: list[str], calibration: Calibration) -> Choice:
-    around = work.of_loops(s)
+    around = of_loops(s)
     found = {name: (calibration.loop_seconds(name, around),) * 2 for name in names if name in calibration.loops}
     return _best(found, "loops", calibration)
 
@@ -133,7 +127,7 @@ def _choose_constrained(programs: CompiledPrograms, model: Model, names: list[st
 
 
 def _seconds(method: str, traced: TracedProgram, calibration: Calibration) -> tuple[float, float]:
-    todo = work.of_graph(traced)
+    todo = of_graph(traced)
     return calibration.graph_seconds(method, todo, False), calibration.graph_seconds(method, todo, True)
 
 
@@ -141,12 +135,9 @@ def _best(found: Predicted, how: str, calibration: Calibration) -> Choice:
     """The method whose larger slowdown, for one state or in a batch, is the smallest."""
     least = [min(times[k] for times in found.values()) for k in (0, 1)]
     order = sorted(found, key=lambda name: max(found[name][k] / least[k] for k in (0, 1)))
-    shown = ", ".join(f"{name!r} {_shown(*found[name])}" for name in order)
+    words = {name: (duration(a), "" if a == b else f" ({duration(b)})") for name, (a, b) in found.items()}
+    shown = ", ".join(f"{name!r} {''.join(words[name])}" for name in order)
     return Choice(order[0], f"predicted time per state, alone (in a batch), as {how}: {shown}; calibration: {calibration}")
-
-
-def _shown(single: float, batch: float) -> str:
-    return duration(single) if single == batch else f"{duration(single)} ({duration(batch)})"
 
 
 def applies(method: str, s: Structure) -> bool:

@@ -51,7 +51,7 @@ def _report(result: Comparison, options: Namespace) -> None:
     if not options.quiet:
         from rich.console import Console
 
-        from ..comparison.table import WIDTH, show
+        from ..comparison.report import WIDTH, show
 
         show(result, Console(highlight=False, width=None if sys.stdout.isatty() else max(WIDTH, PIPE_WIDTH)))
     timed = any(row.ok for row in result.rows)

@@ -6,8 +6,7 @@ import json
 from argparse import Namespace
 from typing import Any
 
-from ..analysis.equilibrium import BEST, equilibrium
-from ..analysis.equilibrium_result import Equilibrium
+from ..analysis.equilibrium import BEST, Equilibrium, equilibrium
 from ..errors import EquilibriumError
 from .usage import UsageError, given, load_model, set_values, values_by_joint
 

@@ -14,12 +14,11 @@ from ..reporting.atomic_write import check_suffix, check_writable
 from ..reporting.formats import count, duration, figures
 from ..reporting.pictures import check_picture
 from ..simulation.results.storage import check_result_file
+from ..studies.dataset import write_csv, write_netcdf
 from ..studies.design.designs import ArgumentError
 from ..studies.design.file import read_study
-from ..studies.export import write_csv, write_netcdf
-from ..studies.pictures.captions import runs as in_words
-from ..studies.pictures.page import SUFFIXES
-from ..studies.pictures.plot_study import plot_study
+from ..studies.pictures.columns import runs as in_words
+from ..studies.pictures.plot_study import SUFFIXES, plot_study
 from ..studies.study import open_study, study
 from ..studies.summary import Counts, counted, summary
 from .usage import INTERRUPTED, UsageError, check_usage, end, given

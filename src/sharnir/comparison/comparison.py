@@ -1,23 +1,121 @@
-"""Comparison: the rows in order of speed, which is best, and how to show them."""
+"""Comparison: rows of measurements in order of speed, which is best, and how to show them."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
+import numpy as np
+
+from ..backends.counting import Count
 from ..errors import FormatError, MethodError, brief, known
+from ..model.mobility import degrees_of_freedom
 from ..model.model import Model
 from ..model.references import is_name_in
 from ..reporting.atomic_write import atomic_write, check_writable, file_path
-from .row import Row
+from ..reporting.formats import plural
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.table import Table as RichTable
+
+KINDS = ("single", "batch")
+OK = "ok"
+NOT_APPLICABLE = "not applicable"
+"""The method does not support something in the model, or the backend does not support the method."""
+TOO_LARGE = "too large"
+"""It would take too long to compile or to run."""
+FAILED = "failed"
+NOT_TRIED = "not tried"
+"""Interrupted, or the time budget was used up."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Seconds per evaluation over the samples of a contender: their number, minimum and quartiles."""
+
+    turns: int
+    least: float
+    quarter: float
+    middle: float
+    three_quarters: float
+
+    @classmethod
+    def of(cls, seconds: Sequence[float]) -> Spread:
+        return cls(len(seconds), *(float(x) for x in np.quantile(seconds, (0.0, 0.25, 0.5, 0.75))))
+
+
+@dataclass
+class Row:
+    method: str
+    backend: str
+    """llvm, loops, python; sparse or dense where a form of the equations is solved by SciPy or NumPy."""
+    what: str = ""
+    gives: str = "q̈"
+    """Accelerations q̈, or ṗ where the method has none."""
+    iterates: bool = False
+    status: str = NOT_TRIED
+    reason: str = ""
+    """Why the status is not "ok"."""
+    disagreement: float | None = None
+    """Largest difference from the oracle over all states, relative to the largest number in that state."""
+    written: Count | None = None
+    compiled: Count | None = None
+    single: Spread | None = None
+    batch: Spread | None = None
+    """Per state of a batch of `batch_size`."""
+    batch_size: int = 0
+    compile_single: float | None = None
+    """Seconds from an empty cache to the first answer; None where nothing is compiled, or the code came from the cache."""
+    compile_batch: float | None = None
+    """Seconds from there to the first batch."""
+    code_bytes: int | None = None
+    """Object code, for one state and for batches together; None where there is none."""
+    work_bytes: int | None = None
+    """Arrays that persist between calls, and the peak allocation of one more evaluation (by tracemalloc)."""
+    auto: bool = False
+    """The choice of method="auto", backend="auto"."""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return self.status == OK
+
+    @property
+    def label(self) -> str:
+        return f"{self.method} · {self.backend}"
+
+    @property
+    def name(self) -> str:
+        """The method, marked where it gives no accelerations."""
+        return self.method + (f" ({self.gives})" if self.gives != "q̈" else "")
+
+    def operations(self, kind: str) -> int | None:
+        """Total of "written" or "compiled"."""
+        count: Count | None = getattr(self, kind)
+        return None if count is None else count.total
+
+    def time(self, kind: str) -> float | None:
+        """Minimum of seconds per evaluation: of one state ("single") or per state of a batch ("batch")."""
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise MethodError(f"expected 'single' or 'batch', got {brief(kind)}")
+        spread: Spread | None = getattr(self, kind)
+        return None if spread is None else spread.least
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Row:
+        parts: dict[str, Any] = {"single": Spread, "batch": Spread, "written": Count, "compiled": Count}
+        made = {name: kind(**data[name]) for name, kind in parts.items() if data.get(name) is not None}
+        return cls(**{**data, **made})
+
 
 FORMAT = "sharnir comparison 1"
 TRUST = 1e-6
@@ -119,7 +217,7 @@ class Comparison:
     # --- as text, picture, page, data ---------------------------------------------------------------------------------------
     def table(self) -> RichTable:
         """The measurements, to be printed by rich."""
-        from .table import WIDTH, measurements
+        from .report import WIDTH, measurements
 
         return measurements(self).rich(WIDTH)
 
@@ -127,13 +225,13 @@ class Comparison:
         return f"Comparison({self.model['name']!r}, {len(self.rows)} rows, {self.status})"
 
     def __str__(self) -> str:
-        from .table import text
+        from .report import text
 
         return text(self)
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """A picture: times of one state and in batches, operations beside; saved where a path is given."""
-        from .plot import plot
+        from .charts import plot
 
         return plot(self, path)
 
@@ -177,13 +275,20 @@ def is_trusted(row: Row) -> bool:
 def facts(model: Model) -> Facts:
     kinds = Counter(joint.type.type_name for joint in model.joints)
     return Facts(
-        name=model.name,
-        bodies=len(model.bodies),
-        freedoms=model.nv,
-        coordinates=model.nq,
-        loops=len(model.closing_joints),
-        constraints=len(model.constraints),
-        couplings=sum(1 for joint in model.joints if joint.follows),
-        forces=len(model.forces),
-        joints=dict(kinds.most_common()),
-    )
+        name=model.name, bodies=len(model.bodies), freedoms=model.nv, coordinates=model.nq, loops=len(model.closing_joints),
+        constraints=len(model.constraints), couplings=sum(1 for joint in model.joints if joint.follows),
+        forces=len(model.forces), joints=dict(kinds.most_common()),
+    )  # fmt: skip
+
+
+def mechanism(c: Comparison) -> str:
+    """9 bodies, 8 degrees of freedom, 1 coupled coordinate."""
+    m = c.model
+    parts = [plural(m["bodies"], "body", "bodies"), degrees_of_freedom(m["freedoms"])]
+    if m["loops"] or m["constraints"]:
+        parts[1] += " of the tree"
+    further = max(0, m["constraints"] - m["loops"])
+    for n, name in ((m["loops"], "closed loop"), (further, "further constraint"), (m["couplings"], "coupled coordinate")):
+        parts += [plural(n, name)] if n else []
+    parts += [plural(m["forces"], "force")] if m["forces"] else []
+    return ", ".join(parts)

@@ -1,27 +1,126 @@
-"""A method on a backend: compiled, checked against the oracle, counted, and made ready to be timed."""
+"""A method on a backend: compiled, checked against the oracle, its operations and memory counted, and made ready to be timed."""
 
 from __future__ import annotations
 
+import tracemalloc
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import cycle, repeat
+from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ..backends.counting import Count
+from ..backends.counting import Count, count_compiled
+from ..backends.traced import trace_program
 from ..choice.choose import TOLERATED
-from ..dialect.cache import cached_in
+from ..dialect.cache import Cache, cached_in
+from ..dialect.jit import host_lanes
+from ..dialect.storage import allocate
 from ..dynamics import Dynamics
 from ..errors import AccuracyWarning, MethodError, SharnirError, known
+from ..model.structure import Structure
+from ..programs import program_for
 from ..programs.methods import Method
 from ..reporting.timing import Stopwatch, cpu_clock, repeated_over
-from . import cost
-from .oracle import Oracle, disagreement
-from .row import FAILED, NOT_APPLICABLE, OK, TOO_LARGE, Row
-from .states import States
+from ..trace import GraphTooLarge
+from .comparison import FAILED, NOT_APPLICABLE, OK, TOO_LARGE, Row
+from .states import Oracle, States, disagreement
+
+MAX_WRITTEN = 1_000_000
+"""Operations up to which a method is counted as written: each takes some 4 µs on counting numbers."""
+HEAD = 40
+"""Bytes before the code in each file of the cache."""
+
+
+def programs_of(method: Method) -> tuple[str, ...]:
+    """Programs that compute accelerations, or ṗ, by this method; none where a sparse solver does it."""
+    if method.in_momenta:
+        return "speeds", "momentum-rates"
+    return (f"forward/{method.program}",) if method.program else ()
+
+
+class TooLarge(Exception):
+    """A contender that would take too long to compile or to run."""
+
+
+def compiled_count(d: Dynamics, method: Method, limit: int) -> Count:
+    """Operations left in the graph of a tree, which may have so many nodes."""
+    s, total = d.structure, Count()
+    for name in programs_of(method):
+        program = program_for(s, name)
+        constant: Any = {"wrench": np.zeros(6 * (s.nb + 1))} if "wrench" in program.inputs.__annotations__ else {}
+        first = next(iter(program.outputs.__annotations__))
+        try:
+            total += count_compiled(trace_program(program, s, constant, (first,), limit))
+        except GraphTooLarge:
+            raise TooLarge(f"its graph has more than {limit} nodes, and would take long to compile") from None
+    return total
+
+
+def written_count(d: Dynamics, method: Method) -> tuple[Count | None, str]:
+    """Operations of one evaluation with nothing folded; or why there is no such number."""
+    if not programs_of(method):
+        return None, "SciPy's sparse LU is not counted"
+    expected = expected_operations(d.structure, method)
+    if expected > MAX_WRITTEN:
+        return None, f"some {expected:.0e} operations, too many to count one by one in Python"
+    try:
+        names = programs_of(method) if method.in_momenta else ("forward",)
+        return sum((d.count(name) for name in names), Count()), ""
+    except MethodError as error:
+        return None, str(error)
+
+
+def expected_operations(s: Structure, method: Method) -> int:
+    """Upper bound on operations by the order of the method, to skip what would take too long."""
+    sweeps = 1000 * s.nb
+    if method.multiplier_matrix:
+        return sweeps + 3 * (6 * s.nb - s.nv) ** 3  # the first step is a factorisation, and an inverse
+    return sweeps if method.cost == "O(N)" else sweeps + 5 * s.nv**3
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------------
+def loop_bytes(s: Structure, method: Method) -> int:
+    """Bytes of the compiled loops of a method, for one state and for batches; compiles what is not in the cache."""
+    from ..backends.loops import program_loop
+
+    programs = [program_for(s, name) for name in programs_of(method)]
+    pairs = [(p, lanes) for p in programs for lanes in ((1,) if p.loops_only else (1, host_lanes()))]
+    return sum(program_loop(p, lanes, Cache()).compiled.size for p, lanes in pairs)
+
+
+def code_bytes(folder: Path) -> int:
+    """Bytes of object code in a folder of the cache."""
+    return sum(file.stat().st_size - HEAD for file in folder.rglob("*") if file.is_file())
+
+
+def work_arrays(s: Structure, method: Method) -> int:
+    """Bytes of the work arrays of the loops of a method."""
+    sizes: list[int] = []
+    for name in programs_of(method):
+        program = program_for(s, name)
+        allocate(program.work, program.sizes(s), lambda shape: sizes.append(8 * prod(shape)))
+    return sum(sizes)
+
+
+def allocated_by(call: Callable[..., Any], *arguments: Any) -> int:
+    """Peak allocation during a call, its result included."""
+    traced_before = tracemalloc.is_tracing()  # the caller traces, and goes on
+    if not traced_before:
+        tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        call(*arguments)
+        return max(0, tracemalloc.get_traced_memory()[1] - before)
+    finally:
+        if not traced_before:
+            tracemalloc.stop()
+
 
 SAMPLE = 0.01
 """Seconds of a sample, which is one evaluation at least."""
@@ -60,8 +159,8 @@ class Contender:
         self.method = method
         gives = "ṗ" if method.in_momenta else "q̈"
         self.row = Row(method.name, backend, method.what, gives, iterates=method.iterates)
-        self.single: Stopwatch | None = None
-        self.batch: Stopwatch | None = None
+        self.watches: list[Stopwatch] = []
+        """For one state and for batches, once it is prepared."""
 
     @property
     def is_form(self) -> bool:
@@ -74,12 +173,9 @@ class Contender:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", AccuracyWarning)  # a note of the row says it
                 self._prepare(context)
-        except cost.TooLarge as error:
-            self.row.status, self.row.reason = TOO_LARGE, str(error)
-        except MethodError as error:
-            self.row.status, self.row.reason = NOT_APPLICABLE, str(error)
-        except SharnirError as error:
-            self.row.status, self.row.reason = FAILED, str(error)
+        except (TooLarge, SharnirError) as error:
+            refused = NOT_APPLICABLE if isinstance(error, MethodError) else FAILED
+            self.row.status, self.row.reason = TOO_LARGE if isinstance(error, TooLarge) else refused, str(error)
         except Exception as error:  # a contender that fails must not end the comparison
             self.row.status, self.row.reason = FAILED, f"{type(error).__name__}: {error}"
 
@@ -89,7 +185,7 @@ class Contender:
         folder = context.folder / f"{row.method}-{row.backend}"
         cached = row.backend == "loops" and not context.cold
         if cached and not model.constraints:
-            cost.loop_bytes(model.structure, self.method)  # compiles what is not in the cache
+            loop_bytes(model.structure, self.method)  # compiles what is not in the cache
         with nullcontext() if cached else cached_in(folder):
             d, evaluate = self._compile(context)
             worst = self._disagreement(evaluate, context)
@@ -99,7 +195,13 @@ class Contender:
             raise SharnirError("gives numbers that are not finite")
         row.disagreement = worst
         self._count(d, context)
-        self._measure_memory(d, context, folder, evaluate)
+        if row.backend == "llvm" or (row.backend == "loops" and context.cold):
+            row.code_bytes = code_bytes(folder)
+        elif row.backend == "loops":
+            row.code_bytes = loop_bytes(d.structure, self.method)
+        uses_work_arrays = row.backend in ("loops", "python") and not d.constrained
+        row.work_bytes = allocated_by(evaluate, *context.oracle.states.single(row.gives, 0))
+        row.work_bytes += work_arrays(d.structure, self.method) if uses_work_arrays else 0
         self._start_watches(evaluate, context)
         row.status = OK
 
@@ -107,9 +209,9 @@ class Contender:
         method, backend, model = self.method, self.row.backend, context.oracle.model
         if not self.is_form and backend not in method.backends:
             raise MethodError(f"method {method.name!r} runs on {known(method.backends)}, not on {backend!r}")
-        expected = cost.expected_operations(model.structure, method)
+        expected = expected_operations(model.structure, method)
         if backend == "python" and expected > MAX_INTERPRETED:
-            raise cost.TooLarge(f"some {expected:.0e} operations, interpreted, would take seconds for each evaluation")
+            raise TooLarge(f"some {expected:.0e} operations, interpreted, would take seconds for each evaluation")
         if backend == "loops":
             Dynamics(model, method.name, backend)  # raises where it does not apply, and compiles nothing
 
@@ -120,21 +222,16 @@ class Contender:
         made = cpu_clock() - start
         if d.formulation.expected_error > TOLERATED:
             row.notes.append(f"agreement: {d.formulation.accuracy}")
-        self._check_backend(d, context)
+        if d.constrained and not self.is_form and d.constrained.backend != row.backend:
+            raise MethodError(f"with closed loops {row.backend!r} would run the same code as {d.constrained.backend!r}")
+        if not d.constrained and row.backend == "llvm":
+            row.compiled = compiled_count(d, self.method, context.graph_limit)
         evaluate = d.forward if row.gives == "q̈" else d.momentum_rates
         arguments = context.oracle.states.single(row.gives, 0)
         start = cpu_clock()
         evaluate(*arguments)
         row.compile_single = made + cpu_clock() - start
         return d, evaluate
-
-    def _check_backend(self, d: Dynamics, context: ComparisonContext) -> None:
-        row = self.row
-        if d.constrained:
-            if not self.is_form and d.constrained.backend != row.backend:
-                raise MethodError(f"with closed loops {row.backend!r} would run the same code as {d.constrained.backend!r}")
-        elif row.backend == "llvm":
-            row.compiled = cost.compiled_count(d, self.method, context.graph_limit)
 
     def _disagreement(self, evaluate: Evaluation, context: ComparisonContext) -> float:
         """Largest disagreement over the states, evaluated one by one and, since that is other code, as a batch."""
@@ -161,9 +258,7 @@ class Contender:
             if row.method == "extended":
                 row.notes.append("agreement: this is the oracle itself")
             return
-        if row.method not in context.counts:
-            context.counts[row.method] = cost.written_count(d, self.method)
-        row.written, why = context.counts[row.method]
+        row.written, why = context.counts[row.method] = context.counts.get(row.method) or written_count(d, self.method)
         if why:
             row.notes.append(f"operations as written: {why}")
         if row.iterates and row.written:
@@ -174,26 +269,17 @@ class Contender:
             except SharnirError as error:
                 row.notes.append(f"operations as compiled: {error}")
 
-    def _measure_memory(self, d: Dynamics, context: ComparisonContext, folder: Path, evaluate: Evaluation) -> None:
-        row, s = self.row, d.structure
-        if row.backend == "llvm" or (row.backend == "loops" and context.cold):
-            row.code_bytes = cost.code_bytes(folder)
-        elif row.backend == "loops":
-            row.code_bytes = cost.loop_bytes(s, self.method)
-        uses_work_arrays = row.backend in ("loops", "python") and not d.constrained
-        arguments = context.oracle.states.single(row.gives, 0)
-        row.work_bytes = (cost.work_arrays(s, self.method) if uses_work_arrays else 0) + cost.allocated_by(evaluate, *arguments)
-
     def _start_watches(self, evaluate: Evaluation, context: ComparisonContext) -> None:
         row, motion = self.row, context.motion
         states = cycle([motion.single(row.gives, k) for k in range(len(motion))])
-        self.single = Stopwatch(repeated_over(evaluate, states, cpu_clock), SAMPLE, limit=MAX_SECONDS)
-        row.batch_size = max(1, min(context.batch, int(BATCH_SECONDS / self.single.warm_up())))
+        single = Stopwatch(repeated_over(evaluate, states, cpu_clock), SAMPLE, limit=MAX_SECONDS)
+        row.batch_size = max(1, min(context.batch, int(BATCH_SECONDS / single.warm_up())))
         *many, _ = motion.batch(row.gives, np.arange(row.batch_size) % len(motion))
         arguments = (*many, float(motion.t[0]))  # one time for all: the motion has no other
         batches = repeated_over(evaluate, repeat(arguments), cpu_clock)
-        self.batch = Stopwatch(batches, SAMPLE, states=row.batch_size, limit=MAX_SECONDS)
-        self.batch.warm_up()
+        batch = Stopwatch(batches, SAMPLE, states=row.batch_size, limit=MAX_SECONDS)
+        batch.warm_up()
+        self.watches = [single, batch]
 
 
 def contenders(methods: list[Method], backends: list[str], closed: bool) -> list[Contender]:

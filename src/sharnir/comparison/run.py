@@ -20,11 +20,9 @@ from ..reporting.progress import ProgressBar
 from ..reporting.timing import interleaved
 from ..simulation.run.checks import number, whole
 from ..solvers.formulation import warn_renamed
-from .comparison import Comparison, Settings, facts
+from .comparison import NOT_TRIED, Comparison, Settings, Spread, facts
 from .contender import SAMPLE, ComparisonContext, Contender, contenders
-from .oracle import Oracle
-from .row import NOT_TRIED, Spread
-from .states import STEP, motion, random_states
+from .states import STEP, Oracle, motion, random_states
 
 BACKENDS = ("llvm", "loops", "python", "sparse", "dense")
 """Backends in the order they are tried: the fastest first, in case there is no time for all."""
@@ -81,9 +79,8 @@ def compare(
         states=states, seed=seed, batch=batch, rounds=rounds, graph_limit=graph_limit, cold=cold, budget=budget,
         turn=SAMPLE, step=STEP,
     )  # fmt: skip
-    result = Comparison(facts(model), machine(), settings)
     field = contenders(chosen, wanted, bool(model.constraints))
-    result.rows = [c.row for c in field]
+    result = Comparison(facts(model), machine(), settings, rows=[c.row for c in field])
     with tempfile.TemporaryDirectory(prefix="sharnir-compare-", ignore_cleanup_errors=True) as folder:
         try:
             _find_automatic_choice(model, result)
@@ -154,7 +151,7 @@ def _measure(field: list[Contender], context: ComparisonContext, begun: float, r
                 result.status = "out of time"
                 continue
             contender.prepare(context)
-        watches = [w for c in in_order if c.row.ok for w in (c.single, c.batch) if w is not None]
+        watches = [watch for c in in_order if c.row.ok for watch in c.watches]
         with no_collection():  # it would fall on one contender or another
             for k in interleaved(watches, rounds):
                 bar.update(len(in_order) * (1 + k / rounds), f"round {k + 1} of {rounds}")
@@ -167,8 +164,8 @@ def _finish(field: list[Contender], result: Comparison) -> None:
     """Put times into rows, and rows in order."""
     for c in field:
         row = c.row
-        if row.ok and c.single and c.batch:
-            row.single, row.batch = Spread.of(c.single.seconds), Spread.of(c.batch.seconds)
+        if row.ok:
+            row.single, row.batch = (Spread.of(watch.seconds) for watch in c.watches)
         if row.status == NOT_TRIED and not row.reason:
             row.reason = "interrupted"
     result.rank()

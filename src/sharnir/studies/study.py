@@ -23,14 +23,12 @@ from ..simulation.results.storage import PathLike
 from ..simulation.run.checks import whole
 from ..types import truth
 from .compute import execution
-from .compute.identity import check_same, fingerprint, identity
+from .compute.identity import check_same, fingerprint, identity, packed
 from .compute.store import Folder, Layout, Memory, Store
-from .compute.transport import packed
 from .compute.worker import Bundle, Task, Worker
-from .dataset import dataset_of
+from .dataset import dataset_of, read_netcdf, write_netcdf
 from .design.designs import ArgumentError, Columns, Design, design_of
 from .design.inputs import checked_run
-from .export import read_netcdf, write_netcdf
 from .statuses import ENDED, OUTPUT_FAILED, REFUSED
 
 SECONDS = 1.0
@@ -94,10 +92,9 @@ def study(
     task = Task(model, design.names, checked_run(run), outputs, design.count, design.rows(0, 1))
     worker = Worker(task)
     worker.inputs.check(design.rows(0, 1))
-    if workers is not None:
-        whole(workers, "workers", 1)
-    if bundle is not None:
-        whole(bundle, "bundle", 1)
+    for name, given in (("workers", workers), ("bundle", bundle)):
+        if given is not None:
+            whole(given, name, 1)
     processes = truth(processes, "processes")
     if client is not None and (processes or workers is not None):
         raise ArgumentError("the cluster has workers of its own; leave `workers` and `processes` out", "client")
@@ -109,10 +106,17 @@ def study(
     with execution.connected(client) as client:
         try:
             kept = _store(path, design, about, bundle, lambda: _bundle_size(worker, design, client is not None, bar))
-            if kept.done:
-                bar.start = min(design.count, len(kept.done) * kept.layout.size)  # the rate counts new runs only
+            bar.start = min(design.count, len(kept.done) * kept.layout.size)  # the rate counts new runs only
             jobs = ((k, design.rows(*kept.layout.span(k))) for k in range(kept.layout.bundles) if k not in kept.done)
-            done = _executed(task, jobs, client, processes, workers or execution.cores(), worker)
+            size = workers or execution.cores()
+            if client is not None:
+                done = execution.on_cluster(packed(task), jobs, client)
+            else:
+                done = (
+                    execution.on_processes(packed(task), jobs, size)
+                    if processes
+                    else execution.on_threads(task, jobs, size, worker)
+                )
             if bar.shown and client is not None and getattr(client, "dashboard_link", ""):
                 print(f"dashboard: {client.dashboard_link}", file=sys.stderr)
             with bar:
@@ -194,9 +198,8 @@ def _result(kept: Store, about: Mapping[str, Any], path: Path | None, status: st
     try:
         write_netcdf(ds, path)
     except (OSError, ValueError) as error:
-        raise StudyError(
-            f"store {path}: {getattr(error, 'strerror', None) or error}; all runs are in {_folder(path)}, call study again", ds
-        ) from error
+        what = getattr(error, "strerror", None) or error
+        raise StudyError(f"store {path}: {what}; all runs are in {_folder(path)}, call study again", ds) from error
     rmtree(_folder(path), ignore_errors=True)
     return ds
 
@@ -226,22 +229,12 @@ def _bundle_size(worker: Worker, design: Design, on_cluster: bool, bar: Progress
 
 def _check_first(worker: Worker, design: Design, first: Bundle) -> None:
     """Raise an error that every run would meet, instead of a row for each."""
-    if first.status[0] == OUTPUT_FAILED:
-        raise ArgumentError(f"of the first run, {first.message[0]}", "outputs")
-    if first.status[0] == REFUSED:
-        others = [worker.compute(design.rows(k, k + 1)) for k in {design.count // 2, design.count - 1}]
-        if all((one.status[0], one.message[0]) == (REFUSED, first.message[0]) for one in others):
-            raise StateError(f"no run can begin: {first.message[0]}")
-
-
-def _executed(
-    task: Task, jobs: execution.Jobs, client: Any, processes: bool, workers: int, first: Worker
-) -> Iterator[tuple[int, Bundle]]:
-    if client is not None:
-        return execution.on_cluster(packed(task), jobs, client)
-    if processes:
-        return execution.on_processes(packed(task), jobs, workers)
-    return execution.on_threads(task, jobs, workers, first)
+    status, message = first.status[0], first.message[0]
+    if status == OUTPUT_FAILED:
+        raise ArgumentError(f"of the first run, {message}", "outputs")
+    others = [worker.compute(design.rows(k, k + 1)) for k in {design.count // 2, design.count - 1} if status == REFUSED]
+    if others and all((one.status[0], one.message[0]) == (REFUSED, message) for one in others):
+        raise StateError(f"no run can begin: {message}")
 
 
 def _collected(

@@ -1,18 +1,17 @@
-"""A study in a few lines of text: how its runs ended, the range of every output, and which inputs gave its ends."""
+"""A study in a few lines of text, and in tables: how its runs ended, the range of every output, which inputs gave its ends."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..errors import shortened
 from ..reporting.formats import MISSING, count, plural
 from ..reporting.table import Table as TextTable
-from .pictures.captions import runs
-from .pictures.columns import Column, Table, read_table
-from .pictures.page_data import endings, kind_of
-from .statuses import NOT_RUN
+from .pictures.columns import RUN, Column, Table, by_run, read_table, runs, statuses
+from .statuses import COMPLETED, NOT_RUN
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -21,13 +20,12 @@ MOST_INPUTS = 6
 """Inputs named where an output is least or greatest."""
 WIDEST = 60
 """Characters of a cell."""
-MOST_MESSAGES = 3
-"""Messages shown for every way in which runs fail."""
+MOST_MESSAGES, LONGEST_MESSAGE = 3, 300
+"""Messages shown for every way in which runs fail, and characters of each."""
+FAILED_ROWS = 200
 
 
 class Counts(NamedTuple):
-    """Numbers of runs of a study."""
-
     all: int
     done: int
     """Runs that were made, failed ones too."""
@@ -62,7 +60,7 @@ def summary(ds: Dataset) -> str:
 def _failures(ds: Dataset, table: Table) -> Iterator[str]:
     for way in endings(ds, table)[0]:
         if way.status not in ("", NOT_RUN) and way.messages:
-            for k, message in enumerate(way.messages[:MOST_MESSAGES]):
+            for k, message in enumerate(way.messages):
                 yield f"  {f'{way.runs} {way.status}: ' if not k else '  '}{message}"
 
 
@@ -78,3 +76,74 @@ def _inputs(table: Table, row: int) -> str:
     shown = ", ".join(f"{c.name} = {c.text(row)}" for c in varied[:MOST_INPUTS])
     more = f" and {plural(len(varied) - MOST_INPUTS, 'more input')}" if len(varied) > MOST_INPUTS else ""
     return (shown + more if table.is_grid else f"run {row}: {shown}{more}").rstrip(": ")
+
+
+# --- the tables of its page
+class Ending(NamedTuple):
+    status: str
+    runs: str
+    messages: list[str]
+
+
+class Extremes(NamedTuple):
+    """Extremes of an output, over the runs that count."""
+
+    label: str
+    least: str
+    least_at: str
+    mean: str
+    most: str
+    most_at: str
+    missing: str
+
+
+def endings(ds: Dataset, table: Table) -> tuple[list[Ending], list[list[str]]]:
+    """Ways in which runs ended, each with its first messages; and the rows of failed runs: number, inputs, status, message."""
+    said = by_run(ds, "message", table.dims, table.shape) if "message" in ds else np.full(len(table), "")
+    status = table.status.astype(str)
+    found = []
+    for name, n in statuses(table).items():
+        first = np.flatnonzero(status == name)[:1000].tolist() if name not in COMPLETED else []
+        texts = list(dict.fromkeys(_short(said[k]) for k in first if str(said[k])))
+        found.append(Ending(name, count(n), texts[:MOST_MESSAGES]))
+    inputs = [c for c in table.inputs if c.varies]
+    failed = np.flatnonzero(~table.ok)[:FAILED_ROWS].tolist()
+    rows = [[str(k), *(c.text(k) for c in inputs), status[k], _short(said[k]) or MISSING] for k in failed]
+    return found, rows
+
+
+def _short(message: Any) -> str:
+    return shortened(" ".join(str(message).split()), LONGEST_MESSAGE)
+
+
+def ranges(table: Table) -> list[tuple[str, str, str]]:
+    """Label of every input, its values in words, and how many there are."""
+    out = []
+    for c in table.inputs:
+        n = len(c.words) or len(np.unique(c.finite))
+        if c.words:
+            text = ", ".join(c.words[:8]) + (f" and {n - 8} more" if n > 8 else "")
+        else:
+            text = " … ".join(f"{x:.6g}" for x in ([c.finite.min(), c.finite.max()] if n > 1 else c.finite[:1])) or MISSING
+        out.append((c.label, text, count(n)))
+    return out
+
+
+def extremes(table: Table) -> list[Extremes]:
+    out = []
+    for c in table.outputs:
+        missing = count(len(table) - len(c.finite))
+        if c.words or not len(c.finite):
+            words = ", ".join(c.words[:8]) or MISSING
+            out.append(Extremes(c.label, words, "", MISSING, MISSING, "", missing))
+            continue
+        (low, high), mean = c.extremes, f"{c.finite.mean():.6g}"
+        out.append(Extremes(c.label, c.text(low), table.where(low), mean, c.text(high), table.where(high), missing))
+    return out
+
+
+def kind_of(table: Table) -> str:
+    """`grid of 3 × 4`, `design`, `single run`."""
+    if table.dims == (RUN,):
+        return "design"
+    return f"grid of {' × '.join(map(str, table.shape))}" if table.dims else "single run"

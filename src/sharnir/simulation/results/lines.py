@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...analysis.force_units import unit_of_force
+from ...analysis.arguments import unit_of_force
 from ...errors import StateError, brief
 from ...model.body import GROUND
 from ...model.forces import SpringDamper

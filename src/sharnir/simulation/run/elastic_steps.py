@@ -43,8 +43,8 @@ def warn_of_shapes(d: Dynamics, q: FloatArray, v: FloatArray, t: float, tau: Flo
     """Warnings of flexible bodies that loops keep from deforming, and of those with too few shapes for their loads."""
     if not d.structure.deformations:
         return
-    from ...analysis.locking import warn_of_locking  # here: rigid models do without scipy
-    from ...analysis.missing_shapes import warn_of_missing_shapes
+    # here: rigid models do without scipy
+    from ...analysis.flexibility import warn_of_locking, warn_of_missing_shapes
 
     own = () if parameters is None else parameters
     if d.constrained is not None:

@@ -1,6 +1,7 @@
 """Who computes the bundles of a study: threads of this process, other processes, or a cluster of Dask.
 
-Each is an iterator over (number, bundle) in order of completion, with no more in flight than keep all workers busy.
+Each is an iterator over (number, bundle) in order of completion, with no more in flight than keep all workers busy. A search has
+a pool of workers that stay, and divides each of its bundles among them.
 """
 
 from __future__ import annotations
@@ -14,17 +15,19 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from itertools import islice
+from itertools import islice, pairwise
 from multiprocessing.context import SpawnContext, SpawnProcess
 from threading import Event
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from ...errors import SharnirError, StateError
 from ...reporting.progress import progress_listener
 from ..design.designs import ArgumentError, Columns
 from ..statuses import DIED
-from . import transport
+from .identity import compute, packed
 from .worker import Bundle, Task, Worker
 
 Jobs = Iterator[tuple[int, Columns]]
@@ -40,7 +43,6 @@ AHEAD = 2
 
 
 def cores() -> int:
-    """Number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -53,24 +55,20 @@ def given_up(rows: Columns, why: str) -> Bundle:
 
 # --- threads ----------------------------------------------------------------------------------------------------------------
 class Threads:
-    """Threads of this process, each with a worker of its own as it computes; `first`: that of the first bundle."""
+    """Threads of this process, each with a worker of its own as it computes; `first`: one that exists already."""
 
     def __init__(self, task: Task, size: int, first: Worker) -> None:
-        self._task, self._stop = task, Event()
-        self._first: Worker | None = first
-        self._free: list[Worker] = []
+        self._task, self._stop, self._free = task, Event(), [first]
         self._pool = ThreadPoolExecutor(size, "sharnir study")
 
     def submit(self, rows: Columns) -> Future[Bundle]:
-        worker, self._first = self._first, None
-        return self._pool.submit(self._compute, rows, worker)
+        return self._pool.submit(self._compute, rows)
 
-    def _compute(self, rows: Columns, worker: Worker | None) -> Bundle:
-        if worker is None:
-            try:
-                worker = self._free.pop()
-            except IndexError:
-                worker = Worker(self._task)
+    def _compute(self, rows: Columns) -> Bundle:
+        try:
+            worker = self._free.pop()
+        except IndexError:
+            worker = Worker(self._task)
         try:
             with progress_listener(self._listen):
                 return worker.compute(rows, self._stop.is_set)
@@ -87,7 +85,6 @@ class Threads:
 
 
 def on_threads(task: Task, jobs: Jobs, workers: int, first: Worker) -> Done:
-    """Bundles computed by threads of this process; `first`: a worker that exists already."""
     threads = Threads(task, workers, first)
     try:
         yield from in_window(jobs, workers * AHEAD, threads.submit)
@@ -141,31 +138,28 @@ def on_processes(data: bytes, jobs: Jobs, workers: int) -> Done:
         pool = ProcessPoolExecutor(workers, _Context())
         waiting: dict[Future[Bundle], tuple[int, Columns]] = {}
         lost: list[tuple[int, Columns]] = []
+        sent: tuple[int, Columns] | None = None
         try:
-            while not lost:
+            while True:
                 while len(waiting) < (1 if suspects else workers * AHEAD):
-                    job = suspects.pop() if suspects else next(jobs, None)
-                    if job is None:
+                    sent = suspects.pop() if suspects else next(jobs, None)
+                    if sent is None:
                         break
-                    try:
-                        waiting[pool.submit(transport.compute, data, job[1])] = job
-                    except BrokenExecutor:
-                        lost = [*waiting.values(), job]
-                        break
-                if lost:
-                    break
+                    waiting[pool.submit(compute, data, sent[1])] = sent
+                    sent = None
                 if not waiting:
                     return
                 done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
                 for future in done:
-                    try:
-                        bundle = future.result()
-                    except BrokenExecutor:
-                        lost = list(waiting.values())
-                        break
+                    bundle = future.result()
                     yield waiting.pop(future)[0], bundle
+        except BrokenExecutor:
+            lost = [*waiting.values(), *([sent] if sent else [])]
         finally:
-            _end(pool, bool(lost))
+            processes = [] if lost else list((pool._processes or {}).values())
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:  # their results are not needed
+                process.terminate()
         if len(lost) > 1:
             suspects += lost
             continue
@@ -177,13 +171,6 @@ def on_processes(data: bytes, jobs: Jobs, workers: int) -> Done:
             yield k, given_up(rows, f"{MOST_DEATHS} processes died over the bundle of this run")
 
 
-def _end(pool: ProcessPoolExecutor, broken: bool) -> None:
-    processes = list((pool._processes or {}).values()) if not broken else []
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:  # their results are not needed
-        process.terminate()
-
-
 # --- a cluster --------------------------------------------------------------------------------------------------------------
 @contextmanager
 def connected(client: Any) -> Iterator[Any]:
@@ -191,18 +178,18 @@ def connected(client: Any) -> Iterator[Any]:
     if client is None:
         yield None
         return
-    found, made = _client(client)
+    found = _client(client)
     try:
         check_workers(found)
         yield found
     finally:
-        if made:
+        if found is not client:
             with suppress(Exception):
                 found.close(timeout=5)
 
 
-def _client(client: Any) -> tuple[Any, bool]:
-    """A client of Dask, and whether it was made here from an address."""
+def _client(client: Any) -> Any:
+    """The client of Dask, made here where an address is given."""
     try:
         from distributed import Client
     except ImportError:
@@ -211,28 +198,19 @@ def _client(client: Any) -> tuple[Any, bool]:
         if not re.fullmatch(r"\w+://.+|[\w.-]+:\d+", client):
             raise ArgumentError(f"expected the address of a scheduler such as 'tcp://host:8786', got {client!r}", "client")
         try:
-            _knock(client)
+            if found := re.fullmatch(r"(?:tcp://)?([\w.-]+):(\d+)/?", client):  # where no server listens Dask would try for long
+                socket.create_connection((found[1], int(found[2])), timeout=5.0).close()
             made: Any = Client
-            return made(client, timeout="10s", set_as_default=False), True
+            return made(client, timeout="10s", set_as_default=False)
         except (OSError, ValueError, OverflowError) as error:
-            raise ArgumentError(
-                f"no scheduler of Dask answers at {client}: {_reason(error)}. Start one (dask scheduler), or leave `client` out",
-                "client",
-            ) from error
+            advice = "Start one (dask scheduler), or leave `client` out"
+            raise ArgumentError(f"no scheduler of Dask answers at {client}: {_reason(error)}. {advice}", "client") from error
     if not hasattr(client, "submit") or not hasattr(client, "scheduler_info"):
-        raise ArgumentError(
-            "expected a dask.distributed.Client, or the address of a scheduler such as 'tcp://host:8786'", "client"
-        )
+        what = "expected a dask.distributed.Client, or the address of a scheduler such as 'tcp://host:8786'"
+        raise ArgumentError(what, "client")
     if client.status != "running":
         raise ArgumentError(f"it is {client.status}; connect it again", "client")
-    return client, False
-
-
-def _knock(address: str) -> None:
-    """Raise `OSError` where no server listens: Dask would try for long, and complain when it gives up."""
-    found = re.fullmatch(r"(?:tcp://)?([\w.-]+):(\d+)/?", address)
-    if found:
-        socket.create_connection((found[1], int(found[2])), timeout=5.0).close()
+    return client
 
 
 def _reason(error: BaseException) -> str:
@@ -246,10 +224,8 @@ def check_workers(client: Any) -> None:
     try:
         client.wait_for_workers(1, timeout=WAIT)
     except TimeoutError:
-        raise ArgumentError(
-            f"the scheduler at {client.scheduler.address} has no workers after {WAIT} s; start some: dask worker ADDRESS",
-            "client",
-        ) from None
+        what = f"the scheduler at {client.scheduler.address} has no workers after {WAIT} s; start some: dask worker ADDRESS"
+        raise ArgumentError(what, "client") from None
 
     def version() -> str:  # by value: a worker need not have this module
         try:
@@ -259,12 +235,9 @@ def check_workers(client: Any) -> None:
 
     for address, found in client.run(version).items():
         if found != __version__:
-            theirs = f"sharnir {found}" if found else "no sharnir"
-            raise ArgumentError(
-                f"worker {address} has {theirs}, this process has sharnir {__version__}: results would not be the same; "
-                "install one version everywhere",
-                "client",
-            )
+            versions = f"{f'sharnir {found}' if found else 'no sharnir'}, this process has sharnir {__version__}"
+            advice = "results would not be the same; install one version everywhere"
+            raise ArgumentError(f"worker {address} has {versions}: {advice}", "client")
 
 
 def cluster_threads(client: Any) -> int:
@@ -284,7 +257,7 @@ def on_cluster(data: bytes, jobs: Jobs, client: Any) -> Done:
         while True:
             width = cluster_threads(client) * (AHEAD + 1)
             for k, rows in islice(jobs, max(0, width - len(waiting))):
-                future = client.submit(transport.compute, data, rows, pure=False, key=f"sharnir-{name}-{k}")
+                future = client.submit(compute, data, rows, pure=False, key=f"sharnir-{name}-{k}")
                 waiting[future] = (k, rows)
                 found.add(future)
             if not waiting:
@@ -307,3 +280,35 @@ def on_cluster(data: bytes, jobs: Jobs, client: Any) -> Done:
         for future in waiting:
             with suppress(Exception):  # the cluster may be gone
                 future.cancel()
+
+
+# --- workers that stay ------------------------------------------------------------------------------------------------------
+SHARES = 2
+"""Parts of a bundle for every worker: who is done first takes the next."""
+
+
+class WorkerPool:
+    """Workers of threads or of a cluster, each with the model compiled once; the first one makes single runs, in this thread."""
+
+    def __init__(self, task: Task, size: int, client: Any = None) -> None:
+        self._size, self._client = size, client
+        self.first = Worker(task)
+        self._threads = Threads(task, size, self.first)
+        self._packed = b"" if client is None else packed(task)
+
+    def compute(self, rows: Columns) -> Iterator[tuple[slice, Bundle]]:
+        """The runs with these inputs, in parts as they come."""
+        n = len(next(iter(rows.values())))
+        parts = min(n, SHARES * (self._size if self._client is None else cluster_threads(self._client)))
+        if parts < 2 or (self._client is None and self._size < 2):
+            yield slice(0, n), self.first.compute(rows)
+            return
+        ends = np.linspace(0, n, parts + 1).round().astype(int).tolist()
+        spans = [slice(a, b) for a, b in pairwise(ends)]
+        jobs = ((k, {name: x[span] for name, x in rows.items()}) for k, span in enumerate(spans))
+        local = self._client is None
+        done = in_window(jobs, parts, self._threads.submit) if local else on_cluster(self._packed, jobs, self._client)
+        yield from ((spans[k], bundle) for k, bundle in done)
+
+    def close(self) -> None:
+        self._threads.close()

@@ -1,11 +1,14 @@
-"""Identity of a study: a store accepts more results only from the study it was begun for."""
+"""A study told from every other, for its store; and as bytes, for another process of the same version."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
-from types import CodeType, FunctionType, MethodType, ModuleType
+from threading import local
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,8 +17,8 @@ from ... import __version__
 from ...errors import SharnirError, StateError
 from ...io.native import dumps
 from ...model.model import Model
-from ..design.designs import Design
-from .worker import Task
+from ..design.designs import Columns, Design
+from .worker import Bundle, Task, Worker
 
 
 def identity(task: Task, design: Design, seed: int) -> dict[str, Any]:
@@ -48,7 +51,6 @@ DIFFERS = {
 
 
 def check_same(path: object, stored: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
-    """Refuse to mix two studies in one store."""
     for name, text in DIFFERS.items():
         if stored.get(name) != asked[name]:
             why = text.format(stored.get(name), asked[name])
@@ -98,7 +100,7 @@ def _text(x: Any, seen: dict[int, tuple[int, Any]]) -> str:
     if isinstance(x, MethodType):
         return f"method({_text([x.__func__, x.__self__], seen)})"
     if isinstance(x, FunctionType):
-        held = [cell.cell_contents for cell in x.__closure__ or () if _filled(cell)]
+        held = [cell.cell_contents for cell in x.__closure__ or () if cell != CellType()]  # an empty one equals a new one
         read = {name: x.__globals__[name] for name in x.__code__.co_names if isinstance(x.__globals__.get(name), PLAIN)}
         return f"{x.__qualname__}({_text([x.__code__, x.__defaults__, x.__kwdefaults__, held, read], seen)})"
     if isinstance(x, ModuleType):
@@ -112,9 +114,66 @@ PLAIN = (bool, int, float, complex, str, bytes, list, tuple, dict, np.ndarray, F
 """Types of globals that belong to a function's fingerprint: numbers and other functions, not modules and classes."""
 
 
-def _filled(cell: Any) -> bool:
+MARK = b"sharnir study\0"
+_mine = local()
+"""This thread's worker, made for the last task it computed."""
+
+
+def packed(task: Task) -> bytes:
+    """The task as bytes. The error names what cannot be sent."""
+    model = task.model.copy()
+    model.visuals.clear()  # not needed to compute
+    task = replace(task, model=model)
+    dumps, advice = _dumps()
     try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
+        return MARK + __version__.encode() + b"\0" + dumps(task)
+    except Exception as error:
+        for what, part in _parts(task):
+            try:
+                dumps(part)
+            except Exception as own:
+                raise StateError(
+                    f"{what} cannot be sent to another process: {own}. Functions must not hold open files, locks or generators"
+                    f"{advice}; or run the study on threads"
+                ) from error
+        raise StateError(f"the study cannot be sent to another process: {error}{advice}") from error
+
+
+def unpacked(data: bytes) -> Task:
+    version, _, rest = data.removeprefix(MARK).partition(b"\0")
+    theirs = version[:40].decode(errors="replace")
+    if not data.startswith(MARK) or theirs != __version__:
+        raise StateError(
+            f"a worker has sharnir {__version__}, the study was begun with {theirs}: results would not be the same; install one "
+            "version everywhere"
+        )
+    task: Task = pickle.loads(rest)
+    return task
+
+
+def compute(data: bytes, rows: Columns) -> Bundle:
+    """A bundle, computed in any process: the worker of this thread is kept for the next one."""
+    if getattr(_mine, "data", None) != data:
+        _mine.worker, _mine.data = Worker(unpacked(data)), data
+    worker: Worker = _mine.worker
+    return worker.compute(rows)
+
+
+def _parts(task: Task) -> Iterator[tuple[str, Any]]:
+    model = task.model
+    outputs = task.outputs if isinstance(task.outputs, dict) else {}
+    yield from ((f"output {name!r}", x) for name, x in outputs.items())
+    yield from ((f"run[{name!r}]", x) for name, x in task.run.items())
+    yield from ((f"force {name!r} of model {model.name!r}", x) for name, x in model.forces.items())
+    yield from ((f"joint {j.name!r} of model {model.name!r}", j) for j in model.joints)
+    yield from ((f"constraint {name!r} of model {model.name!r}", x) for name, x in model.constraints.items())
+    yield f"model {model.name!r}", model
+
+
+def _dumps() -> tuple[Callable[[Any], bytes], str]:
+    """The function that pickles, and advice where it fails: the user's own functions, lambdas too, need cloudpickle."""
+    try:
+        from cloudpickle import dumps
+    except ImportError:
+        return pickle.dumps, "; for lambdas and functions of a script install cloudpickle: pip install sharnir[cluster]"
+    return dumps, ""

@@ -104,9 +104,8 @@ class Reduced(Output):
         if self.times is None or np.array_equal(t, self.times):
             return t, values
         full = np.full((*values.shape[:-1], len(self.times)), np.nan)
-        for k, there in zip(np.searchsorted(self.times, t).tolist(), range(len(t)), strict=True):
-            if k < len(self.times) and self.times[k] == t[there]:
-                full[..., k] = values[..., there]
+        known = np.isin(t, self.times)
+        full[..., np.searchsorted(self.times, t[known])] = values[..., known]
         return self.times, full
 
     def _reduced(self, t: np.ndarray, lines: Sequence[Line]) -> np.ndarray:
@@ -114,29 +113,27 @@ class Reduced(Output):
             raise StateError(f"there is no {self._quantity_name} in these runs{NONE.get(self._quantity_name, '')}")
         # (…, lines, T), one time after the other: the order of a sum does not depend on how many runs there are
         values = np.ascontiguousarray(np.stack([line.values for line in lines], axis=-2))
+        coords: dict[str, list[Any]] = {}
         if self.word == MOTION:
             t, values = self._whole(t, values)
-            found, unit = np.moveaxis(values, -2, -1), "{}"
+            found, unit, coords["time"] = np.moveaxis(values, -2, -1), "{}", t.tolist()
         else:
             reduction, unit = REDUCTIONS[self.word]
             found = reduction(t, values)
-        one = len(lines) == 1
-        part = f"{self.name}.part"
-        dims = (("time",) if self.word == MOTION else ()) + (() if one else (part,))
-        coords: dict[str, list[Any]] = {"time": t.tolist()} if self.word == MOTION else {}
-        coords |= {} if one else {part: [line.label for line in lines]}
+        if len(lines) == 1:
+            found = found[..., 0]
+        else:
+            coords[f"{self.name}.part"] = [line.label for line in lines]
         units = {line.unit for line in lines}
-        found = found[..., 0] if one else found
-        sizes = found.shape[found.ndim - len(dims) :]
-        self.shape = Shape(dims, sizes, coords, unit.format(units.pop()).strip() if len(units) == 1 else "")
+        sizes = found.shape[found.ndim - len(coords) :]
+        self.shape = Shape(tuple(coords), sizes, coords, unit.format(units.pop()).strip() if len(units) == 1 else "")
         return found
 
 
 class Final(Output):
     """All coordinates, or all speeds, at the end."""
 
-    needs_rows = False
-    of_motions = True
+    needs_rows, of_motions = False, True
 
     def __init__(self, name: str, model: Model) -> None:
         super().__init__(name)
@@ -205,9 +202,8 @@ def _output(name: str, given: Any, model: Model, events: Sequence[str]) -> Outpu
     if callable(given):
         return Function(name, given)
     if not isinstance(given, str):
-        raise ArgumentError(
-            f"expected a function of a Result, or a text such as 'final of A', got {brief(given)}", "outputs", name
-        )
+        what = f"expected a function of a Result, or a text such as 'final of A', got {brief(given)}"
+        raise ArgumentError(what, "outputs", name)
     for prefix, counts in ((EVENT_TIME, False), (EVENT_COUNT, True)):
         if given.startswith(prefix):
             event = given.removeprefix(prefix)
@@ -223,9 +219,6 @@ def _output(name: str, given: Any, model: Model, events: Sequence[str]) -> Outpu
             except StateError as error:
                 raise ArgumentError(str(error), "outputs", name) from None
     hint = suggestion(given.partition(" of ")[0], words)
-    raise ArgumentError(
-        f"{given!r} is no reduction; {f'{hint}Give' if hint else 'give'} '<reduction> of <quantity>' with "
-        f"{', '.join(words)}; 'time of event NAME', 'count of event NAME'; or a function of a Result",
-        "outputs",
-        name,
-    )
+    able = f"'<reduction> of <quantity>' with {', '.join(words)}; 'time of event NAME', 'count of event NAME'"
+    advice = f"{f'{hint}Give' if hint else 'give'} {able}; or a function of a Result"
+    raise ArgumentError(f"{given!r} is no reduction; {advice}", "outputs", name)

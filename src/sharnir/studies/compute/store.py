@@ -79,12 +79,12 @@ class Store:
 
     def _check_shapes(self, bundle: Bundle) -> None:
         """All runs give arrays of one shape; of those that do not, the values are dropped and the run says so."""
-        for name, shape in list(bundle.shapes.items()):
-            known = self.shapes.get(name)
-            if known is None:
+        for name, shape in bundle.shapes.items():
+            if name not in self.shapes:
                 self.shapes[name] = shape
                 self._announce(name, shape)
-            elif known.sizes != shape.sizes or known.dims != shape.dims:
+            known = self.shapes[name]
+            if known.sizes != shape.sizes or known.dims != shape.dims:
                 for k in np.flatnonzero(~np.isnan(bundle.values[name]).reshape(len(bundle.status), -1).all(axis=1)):
                     bundle.status[k] = OUTPUT_FAILED
                     bundle.message[k] = f"output {name!r}: it has shape {shape.sizes}, of other runs {known.sizes}"
@@ -105,8 +105,6 @@ class Store:
 
 
 class Memory(Store):
-    """A store in the memory of this process."""
-
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
         self._arrays: dict[str, np.ndarray] = {"message": np.full(layout.count, "", dtype=object)}
@@ -126,13 +124,9 @@ class Memory(Store):
 
 
 class Folder(Store):
-    """A store that is a Zarr group."""
-
     def __init__(self, path: Path, layout: Layout, about: Mapping[str, Any]) -> None:
         super().__init__(layout)
-        self.path = path
-        self.about = dict(about)
-        self._some_ended = False
+        self.path, self.about, self._some_ended = path, dict(about), False
         self._unwritten: dict[tuple[str, int], np.ndarray] = {}
         self._described: dict[str, dict[str, Any]] = {}
 
@@ -168,19 +162,23 @@ class Folder(Store):
             runs, size, axes = about.pop("runs"), about.pop("bundle"), about["axes"]
             known = about.pop("format") == FORMAT and {*DIFFERS, "output_names"} <= about.keys()
             counted = type(runs) is type(size) is int and min(runs, size) > 0
-            words = all(isinstance(name, str) for name in (*about["inputs"], *about["output_names"]))
+            inputs, outputs = about["inputs"], about["output_names"]
+            words = all(isinstance(name, str) for name in (*inputs, *outputs))
             if not (known and counted and words) or (axes is not None and prod(map(len, axes.values())) != runs):
                 raise ValueError
             store = cls(path, Layout(runs, size), about)
             for folder in sorted(p.parent for p in path.glob("*/.zarray")):
                 store._look(folder)
-        except (ValueError, KeyError, TypeError, AttributeError, IsADirectoryError, FileNotFoundError) as error:
-            if isinstance(error, StateError):
-                raise
-            raise StateError(
-                f"store {path}: it holds no study of sharnir, or a damaged one; give another name, or remove it"
-            ) from None
-        store._check_arrays()
+        except StateError:
+            raise
+        except (ValueError, KeyError, TypeError, AttributeError, IsADirectoryError, FileNotFoundError):
+            what = "it holds no study of sharnir, or a damaged one; give another name, or remove it"
+            raise StateError(f"store {path}: {what}") from None
+        # every bundle that is done has its inputs, and one in which a run ended all outputs
+        for name in [*inputs, "t_end", "message", *(outputs if store._some_ended else [])] if store.done else []:
+            if not (path / store._place(name) / ".zarray").exists():
+                advice = f"remove {path / 'status'} and call study again, which computes them anew"
+                raise StateError(f"store {path}: {name!r} is missing of runs that are done; {advice}")
         return store
 
     def _look(self, folder: Path) -> None:
@@ -192,24 +190,13 @@ class Folder(Store):
         if dtype.str not in TYPES or found != self._described_as(name, dtype, sizes) or folder.name != self._place(name):
             raise ValueError
         if role == "output":
-            self.shapes[name] = Shape(
-                tuple(attributes["_ARRAY_DIMENSIONS"][1:]), sizes, attributes["coords"], attributes.get("units", "")
-            )
+            dims = tuple(attributes["_ARRAY_DIMENSIONS"][1:])
+            self.shapes[name] = Shape(dims, sizes, attributes["coords"], attributes.get("units", ""))
         if name == "status":
             places = {p.name for p in folder.iterdir()}
             self.done = {k for k in range(self.layout.bundles) if str(k) in places}
             ended = np.concatenate([np.isin(self._statuses(k), ENDED) for k in self.done] or [np.zeros(0, dtype=bool)])
             self.failed, self._some_ended = int((~ended).sum()), bool(ended.any())
-
-    def _check_arrays(self) -> None:
-        """Check that every bundle that is done has its inputs, and one in which a run ended all outputs."""
-        outputs = self.about["output_names"] if self._some_ended else []
-        for name in [*self.about["inputs"], "t_end", "message", *outputs] if self.done else []:
-            if not (self.path / self._place(name) / ".zarray").exists():
-                raise StateError(
-                    f"store {self.path}: {name!r} is missing of runs that are done; remove {self.path / 'status'} and call study "
-                    "again, which computes them anew"
-                )
 
     # --- writing --------------------------------------------------------------------------------------------------------------
     def _announce(self, name: str, shape: Shape) -> None:
@@ -309,10 +296,9 @@ class Folder(Store):
                 raise ValueError
             return np.frombuffer(zlib.decompress(file.read_bytes()), dtype).reshape(shape)
         except (zlib.error, ValueError, OSError):
-            raise StateError(
-                f"store {self.path}: chunk {file.name} of {name!r} is {'damaged' if file.exists() else 'missing'}; remove "
-                f"{self.path / 'status' / str(k)} and call study again, which computes its runs anew"
-            ) from None
+            what = f"chunk {file.name} of {name!r} is {'damaged' if file.exists() else 'missing'}"
+            advice = f"remove {self.path / 'status' / str(k)} and call study again, which computes its runs anew"
+            raise StateError(f"store {self.path}: {what}; {advice}") from None
 
     def read(self, name: str, runs: np.ndarray) -> np.ndarray:
         about = self._description(name)

@@ -28,10 +28,9 @@ from ...simulation.run.options import CompiledOptions, FixedSteps, RunOptions, f
 from ...simulation.run.rollout import rollout
 from ...simulation.run.runs import Runs
 from ..design.designs import ArgumentError, Columns
-from ..design.inputs import Inputs, in_one_line
-from ..design.many_inputs import ManyInputs, Refused
+from ..design.inputs import Inputs, ManyInputs, Refused, in_one_line
 from ..statuses import COMPLETED, ENDED, OUTPUT_FAILED, REFUSED
-from .outputs import MOTION, Final, Output, Reduced, Shape, outputs_of
+from .outputs import MOTION, Output, Reduced, Shape, outputs_of
 
 FEWEST = 8
 """Runs of a study for which lanes are compiled."""
@@ -81,7 +80,6 @@ class Bundle:
         return cls(np.full(n, "", dtype=object), np.full(n, "", dtype=object), np.full(n, np.nan))
 
     def put(self, output: Output, at: Sequence[int], values: np.ndarray) -> None:
-        """Set an output of the runs `at`."""
         known = self.values.get(output.name)
         if known is None:
             known = self.values[output.name] = np.full((len(self.status), *output.shape.sizes), np.nan)
@@ -105,7 +103,6 @@ class Worker:
         self._tell_times()
 
     def compute(self, rows: Columns, stopped: Callable[[], bool] = lambda: False) -> Bundle:
-        """The runs with these inputs."""
         n = len(next(iter(rows.values())))
         out = Bundle.of(n)
         for group in self._alike(rows, n):
@@ -120,24 +117,19 @@ class Worker:
     def _tell_times(self) -> None:
         """Give outputs that are motions their times, the same in all runs."""
         motions = [output for output in self.outputs if isinstance(output, Reduced) and output.word == MOTION]
-        if not motions:
-            return
-        run = self.inputs.run
         for name in ("duration", "t0", "step"):
-            if name in self.inputs.varied_options:
-                raise ArgumentError(
-                    f"motions have the same times in all runs, {name!r} cannot be an input", "outputs", motions[0].name
-                )
-        if self.inputs.on_lanes:
+            if motions and name in self.inputs.varied_options:
+                what = f"motions have the same times in all runs, {name!r} cannot be an input"
+                raise ArgumentError(what, "outputs", motions[0].name)
+        if self.inputs.on_lanes or not motions:
             return
-        times = _times(run, self.model.nq + self.model.nv)
+        times = _times(self.inputs.run, self.model.nq + self.model.nv)
         if times is None:
             raise ArgumentError("motions need times, run=dict(output=0.1), not every step", "outputs", motions[0].name)
         for output in motions:
             output.times = times
 
     def result(self, row: Mapping[str, Any]) -> Result:
-        """One run, whole."""
         if self.inputs.on_lanes:
             return self._rolled_out({name: np.array([x]) for name, x in row.items()}, 1, ends=False)[0][0]
         return self._run(row)
@@ -219,8 +211,7 @@ class Worker:
             out.status[at[k]], out.t_end[at[k]] = "not_finite", found.failed[k]
             out.message[at[k]] = f"failed after t = {found.failed[k]:.9g}"
         if ended.any():
-            chosen = np.flatnonzero(ended)
-            self._reduce_many(found if ended.all() else _part(found, chosen), [at[k] for k in chosen], out)
+            self._reduce_many(found if ended.all() else _part(found, np.flatnonzero(ended)), places[ended].tolist(), out)
         self._reduce([(at[k], found[k]) for k in np.flatnonzero(~found.ok).tolist()], out)
         self._one_by_one(rows, [at[k] for k in np.flatnonzero(left)], out, stopped)
 
@@ -282,21 +273,16 @@ class Worker:
         with_a = any(output.of_accelerations for output in self.outputs)
         x, _, ok = lanes.run(q, v, times, options, tau=tau, parameters=values, accelerations=with_a)
         warn_of_deformation(beyond_validity(model, x[..., : model.nq], times))
-        own, states, a = len(model.parameters), model.nq + model.nv, model.nq + model.nv + len(model.states)
-        d = runs.d
-        cost = Cost(d.method, d.why, d.backend, runs.options.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
-        many = Rollout(
-            model, times, x[..., : model.nq], x[..., model.nq : states], np.full(n, np.inf),
-            np.repeat(tau[:, None], len(times), axis=1) if tau.any() else tau[0], cost,
-            parameters=values[:, :own] if own else np.zeros((0, 0)),
-            state_values=x[..., states:a] if model.states else np.zeros((0, 0, 0)), found_a=x[..., a:],
-        )  # fmt: skip
-        return many, ~ok
+        q, v, states, a = np.split(x, np.cumsum([model.nq, model.nv, len(model.states)]), axis=-1)
+        cost = Cost(runs.d.method, runs.d.why, runs.d.backend, runs.options.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+        forces = np.repeat(tau[:, None], len(times), axis=1) if tau.any() else tau[0]
+        own = values[:, : len(model.parameters)]
+        never = np.full(n, np.inf)
+        return Rollout(model, times, q, v, never, forces, cost, parameters=own, state_values=states, found_a=a), ~ok
 
     def rows_of_one(self, row: Mapping[str, Any]) -> int:
         """Approximate count of numbers in the rows of a run."""
-        arguments, model = self.inputs.arguments(row), self.model
-        size = 2 * (model.nq + model.nv + len(model.states))
+        arguments, size = self.inputs.arguments(row), 2 * (self.model.nq + self.model.nv + len(self.model.states))
         if not self.inputs.on_lanes:
             times = _times(arguments, size)
             return 1000 * size if times is None else len(times) * size
@@ -310,10 +296,13 @@ class Worker:
         """Reduce runs with rows at the same times together: quantities of a motion are computed for all its states at once."""
         together: dict[bytes, list[tuple[int, Result]]] = {}
         for k, r in results:
-            if r.status in ENDED and len(r.t) and _constant(r.parameters) and not r.contacts:
+            constant = not r.parameters.size or (r.parameters == r.parameters[0]).all()
+            if r.status in ENDED and len(r.t) and constant and not r.contacts:
                 together.setdefault(r.t.tobytes(), []).append((k, r))
-            elif len(r.t):
-                self._reduce_one(k, r, out)
+                continue
+            for output in self.outputs if len(r.t) else ():
+                if r.status in ENDED or not output.needs_rows:  # of a failed one, what reads only where it ended
+                    self._put_one(output, k, r, out)
         for group in together.values():
             self._reduce_many(_stacked([r for _, r in group]), [k for k, _ in group], out, [r for _, r in group])
 
@@ -330,12 +319,6 @@ class Worker:
                 continue
             for place, k in enumerate(at):
                 self._put_one(output, k, many[place] if results is None else results[place], out)
-
-    def _reduce_one(self, k: int, r: Result, out: Bundle) -> None:
-        """Reduce one run; of a failed one, the outputs that read only where it ended."""
-        for output in self.outputs:
-            if r.status in ENDED or isinstance(output, Final) or (isinstance(output, Reduced) and not output.needs_rows):
-                self._put_one(output, k, r, out)
 
     def _put_one(self, output: Output, k: int, r: Result, out: Bundle) -> None:
         try:
@@ -363,28 +346,18 @@ def event_names(run: Mapping[str, Any]) -> list[str]:
     return [e.name for e in (events if np.iterable(events) else [events]) if getattr(e, "name", "")]
 
 
-def _constant(parameters: np.ndarray) -> bool:
-    return not parameters.size or bool((parameters == parameters[0]).all())
-
-
 def _part(many: Rollout, at: np.ndarray) -> Rollout:
-    states = many.state_values[at] if many.state_values.size else many.state_values
-    return replace(
-        many, q=many.q[at], v=many.v[at], failed=many.failed[at], tau=many.tau if many.tau.ndim == 1 else many.tau[at],
-        parameters=many.parameters[at] if many.parameters.size else many.parameters, state_values=states,
-        found_a=many.found_a[at] if many.found_a.size else many.found_a,
-    )  # fmt: skip
+    given = {name: x[at] for name in ("parameters", "state_values", "found_a") if (x := getattr(many, name)).size}
+    tau = many.tau if many.tau.ndim == 1 else many.tau[at]
+    return replace(many, q=many.q[at], v=many.v[at], failed=many.failed[at], tau=tau, **given)
 
 
 def _stacked(results: Sequence[Result]) -> Rollout:
     """Runs at the same times, with constant parameters, as one motion of many states."""
     r = results[0]
+    q, v, states = (np.stack([getattr(one, name) for one in results]) for name in ("q", "v", "state_values"))
+    parameters = np.stack([one.parameters[0] for one in results]) if r.parameters.size else np.zeros((0, 0))
     tau = r.tau
     if any(one.tau.ndim > 1 or not np.array_equal(one.tau, tau) for one in results):
         tau = np.stack([np.broadcast_to(one.tau, one.v.shape) for one in results])
-    return Rollout(
-        r.model, r.t, np.stack([one.q for one in results]), np.stack([one.v for one in results]),
-        np.full(len(results), np.inf), tau, r.cost,
-        parameters=np.stack([one.parameters[0] for one in results]) if r.parameters.size else np.zeros((0, 0)),
-        state_values=np.stack([one.state_values for one in results]) if r.state_values.size else np.zeros((0, 0, 0)),
-    )  # fmt: skip
+    return Rollout(r.model, r.t, q, v, np.full(len(results), np.inf), tau, r.cost, parameters=parameters, state_values=states)

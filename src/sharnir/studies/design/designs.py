@@ -9,6 +9,7 @@ import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -60,8 +61,6 @@ class Design(ABC):
 
 
 class Grid(Design):
-    """All combinations of the values."""
-
     def __init__(self, axes: Mapping[str, Any]) -> None:
         self.axes = {name: column(values, name) for name, values in axes.items()}
         self.names = tuple(self.axes)
@@ -78,8 +77,6 @@ class Grid(Design):
 
 
 class Listed(Design):
-    """Runs as they are given."""
-
     def __init__(self, columns: Mapping[str, Any]) -> None:
         self._columns = {name: column(values, name) for name, values in columns.items()}
         self.names = tuple(self._columns)
@@ -92,9 +89,8 @@ class Listed(Design):
             if not isinstance(one, Mapping):
                 raise ArgumentError(f"run {k} is {brief(one)}; a list has a mapping {{input: value}} for each run", "over")
             if odd := set(one) ^ set(names):
-                raise ArgumentError(
-                    f"run {k} differs from run 0 in naming {sorted(odd)[0]!r}; give every run the same inputs", "over"
-                )
+                what = f"run {k} differs from run 0 in naming {sorted(odd)[0]!r}; give every run the same inputs"
+                raise ArgumentError(what, "over")
         return cls({name: [one[name] for one in runs] for name in names})
 
     def rows(self, first: int, last: int) -> Columns:
@@ -128,19 +124,17 @@ class Computed(Design):
 
     def __init__(self, f: Callable[..., Any], count: int, seed: int) -> None:
         self._f, self.count, self._seed = f, count, seed
-        try:
+        self._takes_rng = False
+        with suppress(TypeError, ValueError):
             self._takes_rng = len(inspect.signature(f).parameters) > 1
-        except (TypeError, ValueError):
-            self._takes_rng = False
         self.names = tuple(self._run(0))
 
     def rows(self, first: int, last: int) -> Columns:
         runs = [self._run(k) for k in range(first, last)]
         for k, one in enumerate(runs, first):
             if tuple(one) != self.names:
-                raise ArgumentError(
-                    f"the function names {', '.join(map(repr, one))} for run {k}, and other inputs for run 0", "over"
-                )
+                given = ", ".join(map(repr, one))
+                raise ArgumentError(f"the function names {given} for run {k}, and other inputs for run 0", "over")
         return {name: column([one[name] for one in runs], name) for name in self.names}
 
     @property
@@ -192,11 +186,8 @@ def _design_of(over: Any, runs: int | None, sampler: Any, seed: int) -> Design:
                 raise ArgumentError(f"{name!r} is a distribution; say how many runs to draw: runs=…", "over")
             if isinstance(given, tuple) and len(given) == 2:
                 low, high = (brief(x) for x in given)
-                raise ArgumentError(
-                    f"({low}, {high}) is a range, from which runs are drawn: runs=…; two values are a list, [{low}, {high}]",
-                    "over",
-                    name,
-                )
+                what = f"({low}, {high}) is a range, from which runs are drawn: runs=…; two values are a list, [{low}, {high}]"
+                raise ArgumentError(what, "over", name)
         return Grid(over)
     if runs is not None:
         raise StateError("runs: a list or a table has as many runs as it has rows; leave `runs` out")
@@ -206,15 +197,11 @@ def _design_of(over: Any, runs: int | None, sampler: Any, seed: int) -> Design:
         if not over:
             raise ArgumentError("the list has no runs", "over")
         if not isinstance(over[0], Mapping):
-            raise ArgumentError(
-                f"a list has a mapping {{input: value}} for each run; its first entry is {brief(over[0])}", "over"
-            )
+            what = f"a list has a mapping {{input: value}} for each run; its first entry is {brief(over[0])}"
+            raise ArgumentError(what, "over")
         return Listed.of(over)
-    raise ArgumentError(
-        "expected {input: values} (a grid), {input: distribution} with runs=…, a list of {input: value}, a table, "
-        f"or a function of the run with runs=…; got {brief(over)}",
-        "over",
-    )
+    able = "{input: values} (a grid), {input: distribution} with runs=…, a list of {input: value}, a table"
+    raise ArgumentError(f"expected {able}, or a function of the run with runs=…; got {brief(over)}", "over")
 
 
 RESERVED = ("run", "status", "message", "t_end")
@@ -227,8 +214,8 @@ def column(values: Any, name: str) -> np.ndarray:
         values = [values]
     found = np.array(list(values)) if not isinstance(values, np.ndarray) else np.asarray(values)
     if found.ndim != 1:
-        shape = found.shape[1:]
-        raise ArgumentError(f"{name!r} has values of shape {shape}; an input is one number, name its parts: 'q0.joint.x'", "over")
+        what = f"{name!r} has values of shape {found.shape[1:]}; an input is one number, name its parts: 'q0.joint.x'"
+        raise ArgumentError(what, "over")
     if found.dtype.kind == "U":
         return found
     if found.dtype.kind in "cb":
@@ -260,18 +247,16 @@ def _points(sampler: Any, d: int, count: int, seed: int) -> Callable[[int, int],
     """Function for points first … last - 1 of the unit cube."""
     if sampler == "random":
         return lambda first, last: _random(d, seed, first, last)
-    if not isinstance(sampler, str) and hasattr(sampler, "random") and hasattr(sampler, "d"):
-        if sampler.d != d:
-            raise StateError(f"sampler: it has {sampler.d} dimensions, the study has {d} inputs")
-        every = np.asarray(sampler.random(count))
-        return lambda first, last: every[first:last]
-    if sampler not in SAMPLERS:
+    engine_given = not isinstance(sampler, str) and hasattr(sampler, "random") and hasattr(sampler, "d")
+    if engine_given and sampler.d != d:
+        raise StateError(f"sampler: it has {sampler.d} dimensions, the study has {d} inputs")
+    if not engine_given and sampler not in SAMPLERS:
         known = ", ".join(map(repr, SAMPLERS))
         raise StateError(f"sampler: expected one of {known}, or an engine of scipy.stats.qmc; got {brief(sampler)}")
     from scipy.stats import qmc
 
-    if sampler == "lhs":  # every point depends on how many there are
-        every = qmc.LatinHypercube(d, rng=seed).random(count)
+    if engine_given or sampler == "lhs":  # every point depends on how many there are
+        every = np.asarray((sampler if engine_given else qmc.LatinHypercube(d, rng=seed)).random(count))
         return lambda first, last: every[first:last]
     make: Any = {"sobol": qmc.Sobol, "halton": qmc.Halton}[sampler]
 

@@ -113,12 +113,11 @@ def read_study(path: Path) -> StudyFile:
 
 
 def _check_pairs(entry: StudyEntry) -> None:
-    """Check that exactly one field of each pair is given."""
     for first, second in (("model", "sample"), ("over", "table")):
-        given = [name for name in (first, second) if getattr(entry, name) is not None]
+        given = sum(getattr(entry, name) is not None for name in (first, second))
         if not given:
             raise Fault(f"a field is missing: `{first}`, or `{second}` in its place")
-        if len(given) == 2:
+        if given == 2:
             raise Fault(f"`{first}` is given too; leave one of them out", second)
     if entry.floating and entry.model is None:
         raise Fault("it goes with `model`; leave it out", "floating")
@@ -127,8 +126,6 @@ def _check_pairs(entry: StudyEntry) -> None:
 
 
 class _Reader:
-    """From an entry to the arguments of `study`."""
-
     def __init__(self, file: StudyFile, entry: StudyEntry) -> None:
         self.file, self.entry = file, entry
         self.lines: list[int] = []
@@ -139,14 +136,19 @@ class _Reader:
         if entry.sampler is not None and entry.runs is None:
             with at("sampler"):
                 raise Fault("it says how runs are drawn; give `runs` too, or leave it out")
+
+        def check(name: str) -> None:
+            if name not in model.parameters:
+                raise Fault(no_such("parameter", name, model.parameters))
+
         model = self._model()
         rows = self._rows()
-        names = list(entry.over) if rows is None else list(rows[0])
+        names = list(entry.over if rows is None else rows[0])
         if entry.run is not None:
             with at("run"):
                 check_settings(model, entry.run)
             with at("run", "parameters"):
-                each(((name, name) for name in entry.run.parameters or ()), lambda name: _check_parameter(model, name))
+                each(((name, name) for name in entry.run.parameters or ()), check)
         run = self._run(model, names)
         inputs = self._inputs(model, names, run)
         words = {name for name, (argument, part) in inputs.places.items() if argument in WORDS and not part}
@@ -155,10 +157,8 @@ class _Reader:
         with at("over" if entry.table is None else "table"):
             _placed(lambda: design_of(over, entry.runs, sampler, entry.seed), "over")
         self._check_outputs(inputs.model, run)
-        return {
-            "model": model, "over": over, "run": run, "outputs": entry.outputs, "runs": entry.runs, "sampler": sampler,
-            "seed": entry.seed,
-        }  # fmt: skip
+        own = {"outputs": entry.outputs, "runs": entry.runs, "seed": entry.seed}
+        return {"model": model, "over": over, "run": run, "sampler": sampler, **own}
 
     # --- the model and what its runs have in common -----------------------------------------------------------------------------
     def _model(self) -> Model:
@@ -169,8 +169,7 @@ class _Reader:
             there = _samples()
             if entry.sample not in there:
                 raise Fault(unknown(f"sample {entry.sample!r}", entry.sample, there, "samples"))
-            found: Model = getattr(samples, entry.sample)()
-            return found
+            return there[entry.sample]()
 
     def _path(self, field: str) -> Path:
         path: Path = self.file.folder / getattr(self.entry, field)
@@ -182,8 +181,7 @@ class _Reader:
     def _run(self, model: Model, names: Sequence[str]) -> dict[str, Any]:
         """Arguments of the runs: the settings in the model file, unless this file or an input overrides them."""
         options = {name for name in names if name not in model.parameters}
-        own = model.simulation
-        if own is not None:
+        if (own := model.simulation) is not None:
             own = own.replaced(**{name: None for name in own.fields() if name in options})
         run = overridden(own, self.entry.run.arguments() if self.entry.run is not None else {})
         if "duration" not in {*run, *options}:
@@ -198,19 +196,13 @@ class _Reader:
         except SharnirError:  # those at fault are found by trying them one by one
             place = ("table",) if self.entry.table is not None else ("over", 0) if self.file.lists_runs else ("over",)
             with at(*place):
-                each(
-                    ((name, name) for name in names),
-                    lambda name: _placed(lambda: Inputs(model, [name], run), "over", name),
-                )
+                each(zip(names, names, strict=True), lambda name: _placed(lambda: Inputs(model, [name], run), "over", name))
             raise
 
     def _over(self, words: Collection[str]) -> dict[str, Any]:
-        drawn = self.entry.runs is not None
+        pairs = ((name, (name, value)) for name, value in self.entry.over.items())
         with at("over"):
-            return each(
-                ((name, (name, value)) for name, value in self.entry.over.items()),
-                lambda pair: all_values(pair[1], pair[0] in words, drawn),
-            )
+            return each(pairs, lambda pair: all_values(pair[1], pair[0] in words, self.entry.runs is not None))
 
     def _rows(self) -> list[Mapping[str, Any]] | None:
         """Runs that are given one by one, all with the same inputs."""
@@ -250,14 +242,11 @@ class _Reader:
 
     # --- outputs --------------------------------------------------------------------------------------------------------------
     def _check_outputs(self, model: Model, run: Mapping[str, Any]) -> None:
-        given = self.entry.outputs or {}
+        given, events = self.entry.outputs or {}, event_names(run)
         keys = list(given) if isinstance(self.file.document.data.get("outputs"), Mapping) else range(len(given))
-
-        def check(name: str) -> None:
-            _placed(lambda: outputs_of(model, {name: given[name]}, event_names(run)), "outputs", name)
-
         with at("outputs"):
-            each(zip(keys, given, strict=True), check)
+            pairs = zip(keys, given.items(), strict=True)
+            each(pairs, lambda one: _placed(lambda: outputs_of(model, dict([one]), events), "outputs", one[0]))
 
 
 def _placed(check: Callable[[], Any], *path: str) -> None:
@@ -268,16 +257,9 @@ def _placed(check: Callable[[], Any], *path: str) -> None:
         raise Fault(error.after(*path)) from None
 
 
-def _check_parameter(model: Model, name: str) -> None:
-    if name not in model.parameters:
-        raise Fault(no_such("parameter", name, model.parameters))
-
-
-def _samples() -> list[str]:
-    """Names of samples that are models, and can be built without arguments."""
-    found = []
-    for name in dir(samples):
-        f = getattr(samples, name)
-        if inspect.isfunction(f) and (about := inspect.signature(f)).return_annotation in ("Model", Model):
-            found += [name] if all(p.default is not p.empty for p in about.parameters.values()) else []
-    return found
+def _samples() -> dict[str, Callable[[], Model]]:
+    """Samples that are models, and can be built without arguments."""
+    functions = {name: f for name in dir(samples) if inspect.isfunction(f := getattr(samples, name))}
+    about = {name: inspect.signature(f) for name, f in functions.items()}
+    models = [name for name, x in about.items() if x.return_annotation in ("Model", Model)]
+    return {name: functions[name] for name in models if all(p.default is not p.empty for p in about[name].parameters.values())}

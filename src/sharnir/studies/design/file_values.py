@@ -58,7 +58,6 @@ class Truncated:
 
 
 def distribution(name: str, numbers: Sequence[float]) -> Any:
-    """A distribution of one of the `FAMILIES`."""
     from scipy import stats  # takes longer to import than a file to read
 
     family = FAMILIES[name]
@@ -107,7 +106,6 @@ def read_runs(path: Path) -> tuple[list[int], list[Mapping[str, Any]]]:
 
 
 def one_value(value: Any, is_word: bool) -> Any:
-    """Value of one input in one run."""
     return Name().check(value) if is_word else Scalar().check(constants(value))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -15,14 +15,13 @@ from ...model.states import check_model
 from ...reporting.progress import ProgressBar
 from ...simulation.run.checks import number, whole
 from ..compute import execution
+from ..compute.execution import WorkerPool
 from ..compute.outputs import outputs_of
 from ..compute.worker import Task, event_names
-from ..compute.worker_pool import WorkerPool
 from ..design.designs import ArgumentError
 from ..design.inputs import Inputs, checked_run
 from ..statuses import OUTPUT_FAILED, REFUSED
-from .evaluations import BudgetExhausted, Evaluations
-from .gradients import GRADIENT, Gradient, sensitivity_names, with_sensitivities
+from .evaluations import GRADIENT, BudgetExhausted, Evaluations, Gradient, Told, sensitivity_names, with_sensitivities
 from .optimum import Optimum, at_bounds, best_of, history_of, reasons
 from .problem import Constraints, Problem, Quantity, problem_of, start_of
 from .searches import METHODS, Settings, installed_optuna, method_named, quiet
@@ -87,15 +86,15 @@ def optimize(
     with ExitStack() as stack:
         client = stack.enter_context(execution.connected(client))
         bar = stack.enter_context(ProgressBar(progress, f"optimum of {model.name}", max_runs or 1.0))
-        search = _Search(problem, inputs, max_runs, size, client, lambda n, x: bar.update(n if max_runs else 0.0, _so_far(n, x)))
+
+        def told(n: int, best: float) -> None:
+            bar.update(n if max_runs else 0.0, f"{n} runs" + (f", the best {best:.6g}" if np.isfinite(best) else ""))
+
+        search = _Search(problem, inputs, max_runs, (size, client), told)
         stack.callback(search.close)
         with bar.meanwhile("compiling"):
             search.begin(method, problem.scaled(first))
         return search.run(Settings(search.method, problem.scaled(first), tolerance, seed), seed)
-
-
-def _so_far(runs: int, best: float) -> str:
-    return f"{runs} runs" + (f", the best {best:.6g}" if np.isfinite(best) else "")
 
 
 def _inputs(model: Model, problem: Problem, run: Mapping[str, Any]) -> Inputs:
@@ -115,11 +114,8 @@ def _inputs(model: Model, problem: Problem, run: Mapping[str, Any]) -> Inputs:
 class _Search:
     """Evaluations, with gradients as far as there are any, and the method that uses them."""
 
-    def __init__(
-        self, problem: Problem, inputs: Inputs, max_runs: int | None, size: int, client: Any, told: Callable[[int, float], None]
-    ) -> None:
-        self.problem, self.inputs = problem, inputs
-        self._max_runs, self._size, self._client, self._told = max_runs, size, client, told
+    def __init__(self, problem: Problem, inputs: Inputs, max_runs: int | None, workers: tuple[int, Any], told: Told) -> None:
+        self.problem, self.inputs, self._max_runs, self._workers, self._told = problem, inputs, max_runs, workers, told
         self._pools: list[WorkerPool] = []
         self.e: Evaluations
         self.method, self._why, self._exact = "", "", set[str]()
@@ -140,13 +136,10 @@ class _Search:
         if p.status == OUTPUT_FAILED:
             raise StateError(f"at the start, {p.message}")
         if p.outputs is None and METHODS[self.method].starts:
-            raise StateError(
-                f"the run at the start failed: {p.status}, {p.message}. Give another start={{…}}, or take method "
-                "'differential_evolution'"
-            )
+            advice = "Give another start={…}, or take method 'differential_evolution'"
+            raise StateError(f"the run at the start failed: {p.status}, {p.message}. {advice}")
 
     def _prepare(self, names: Mapping[str, str]) -> None:
-        """Begin evaluations with the sensitivities by these names."""
         run, outputs = dict(self.inputs.run), dict(self.problem.outputs)
         if names:
             run = with_sensitivities(run, list(names.values()))
@@ -154,7 +147,7 @@ class _Search:
             by = tuple(names.get(name) for name in self.problem.names)
             outputs[GRADIENT] = Gradient(self.problem.outputs, by, ranges, tuple(event_names(run)))
         self._exact = set(names)
-        self._pools.append(WorkerPool(Task(self.inputs.model, self.problem.names, run, outputs), self._size, self._client))
+        self._pools.append(WorkerPool(Task(self.inputs.model, self.problem.names, run, outputs), *self._workers))
         self.e = Evaluations(self.problem, self._pools[-1], self._max_runs, self._told)
 
     def run(self, settings: Settings, seed: int) -> Optimum:
@@ -162,9 +155,7 @@ class _Search:
             with quiet():
                 converged, message = METHODS[self.method].search(self.e, settings)
                 message += self._doubts(settings.start)
-            status = "converged" if converged else "not_converged"
-            if self.method == "optuna":
-                status = "max_runs"
+            status = "max_runs" if self.method == "optuna" else "converged" if converged else "not_converged"
         except BudgetExhausted:
             status, message = "max_runs", f"all {self._max_runs} runs that were allowed are made"
         except KeyboardInterrupt:
@@ -176,7 +167,7 @@ class _Search:
         p = self.e.point(start)
         if not METHODS[self.method].gradients or p.outputs is None:
             return ""
-        if self.e.derivatives(p)[: len(self.e.residuals(p.outputs))].any():
+        if self.e.derivatives(p)[: len(p.residuals)].any():
             return ""
         return (
             "; at the start the objective does not change with any input: if it changes in steps, as a 'time of max' does, take "

@@ -67,8 +67,7 @@ class Problem:
             return np.zeros(constraints.shape[:-1])
         low, high = np.array(list(self.limits.values())).T
         beyond = np.maximum(np.maximum(low - constraints, constraints - high), 0.0) / scales
-        worst: np.ndarray = np.where(beyond > FEASIBLE, beyond, 0.0).max(axis=-1)
-        return worst
+        return np.asarray(np.where(beyond > FEASIBLE, beyond, 0.0).max(axis=-1))
 
 
 def problem_of(objective: Any, bounds: Any, constraints: Any) -> Problem:
@@ -79,7 +78,11 @@ def problem_of(objective: Any, bounds: Any, constraints: Any) -> Problem:
     for label in (*bounds, *(constraints if isinstance(constraints, Mapping) else ())):
         if label in TAKEN:
             raise StateError(f"{label!r} cannot be the name of an input or an output: every history has it")
-    name = objective if isinstance(objective, str) else _function_name(objective)
+    if not isinstance(objective, str) and not callable(objective):
+        raise StateError(f"objective: expected a text such as 'rms of A', or a function of a Result, got {brief(objective)}")
+    name = objective if isinstance(objective, str) else getattr(objective, "__name__", "")
+    if not isinstance(objective, str) and (not name.isidentifier() or name in TAKEN):
+        name = "objective"
     outputs: dict[str, Quantity] = {name: objective}
     limits: dict[str, tuple[float, float]] = {}
     if constraints is not None and not isinstance(constraints, Mapping):
@@ -92,13 +95,6 @@ def problem_of(objective: Any, bounds: Any, constraints: Any) -> Problem:
     return Problem(tuple(bounds), ends[:, 0], ends[:, 1], outputs, limits)
 
 
-def _function_name(objective: Any) -> str:
-    if not callable(objective):
-        raise StateError(f"objective: expected a text such as 'rms of A', or a function of a Result, got {brief(objective)}")
-    name = getattr(objective, "__name__", "")
-    return name if name.isidentifier() and name not in TAKEN else "objective"
-
-
 def _pair(what: str, given: Any, open_ends: bool) -> tuple[float, float]:
     try:
         low, high = given
@@ -106,8 +102,8 @@ def _pair(what: str, given: Any, open_ends: bool) -> tuple[float, float]:
     except NOT_A_NUMBER:
         ends = (np.nan, np.nan)
     if np.isnan(ends).any() or (not open_ends and not np.isfinite(ends).all()):
-        wanted = "(low, high), None where there is no limit" if open_ends else "(low, high)"
-        raise StateError(f"{what}: expected {wanted}, got {brief(given)}")
+        more = ", None where there is no limit" if open_ends else ""
+        raise StateError(f"{what}: expected (low, high){more}, got {brief(given)}")
     return ends
 
 

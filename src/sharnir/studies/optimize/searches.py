@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import optimize
 
 from ...errors import MethodError, brief, choices
-from .evaluations import Evaluations, Point
+from .evaluations import Evaluations
 
 BATCH = 8
 """Points that Optuna is asked for at once: the same on every machine, so that its choices are the same too."""
@@ -35,8 +35,6 @@ class Settings:
 
 @dataclass(frozen=True)
 class Method:
-    """A method that can be asked for by name."""
-
     search: Callable[[Evaluations, Settings], Outcome]
     gradients: bool = False
     constraints: bool = False
@@ -66,19 +64,6 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def _objective(e: Evaluations, p: Point) -> float:
-    return (e.penalty() if p.outputs is None else e.value(p.outputs)) / e.scale
-
-
-def _gradient(e: Evaluations, p: Point) -> np.ndarray:
-    """Gradient of the objective. A failed run has none; its penalty turns the search around."""
-    if p.outputs is None:
-        return np.zeros(len(p.u))
-    J = e.derivatives(p)[: len(e.residuals(p.outputs))]
-    out: np.ndarray = (2.0 * e.residuals(p.outputs) @ J if e.is_array else J[0]) / e.scale
-    return out
-
-
 def _limited(e: Evaluations, slopes: bool) -> list[optimize.NonlinearConstraint]:
     if not e.problem.limits:
         return []
@@ -86,67 +71,67 @@ def _limited(e: Evaluations, slopes: bool) -> list[optimize.NonlinearConstraint]
 
     def values(u: np.ndarray) -> np.ndarray:
         p = e.point(u)
-        return (e.last_constraints() if p.outputs is None else e.constraints(p.outputs)) / e.scales
+        return (e.last_constraints() if p.outputs is None else p.constraints) / e.scales
 
     def derivatives(u: np.ndarray) -> np.ndarray:
         p = e.point(u)
         if p.outputs is None:
             return np.zeros((len(low), len(u)))
-        out: np.ndarray = e.derivatives(p)[len(e.residuals(p.outputs)) :] / e.scales[:, None]
-        return out
+        return np.asarray(e.derivatives(p)[len(p.residuals) :] / e.scales[:, None])
 
     given: dict[str, Any] = {"jac": derivatives} if slopes else {}
     return [optimize.NonlinearConstraint(values, low, high, **given)]
 
 
 def _minimize(e: Evaluations, s: Settings) -> Outcome:
-    exact, tol = METHODS[s.method].gradients, s.tolerance
+    exact, tol, n = METHODS[s.method].gradients, s.tolerance, len(s.start)
+    beside = np.where(s.start > 0.5, -0.1, 0.1)  # a tenth of the range of every input, away from the nearer bound
+    simplex = np.concatenate([s.start[None], s.start + np.diag(beside)])
+
+    def objective(u: np.ndarray) -> float:
+        p = e.point(u)
+        return (e.penalty() if p.outputs is None else p.objective) / e.scale
+
+    def gradient(u: np.ndarray) -> np.ndarray:
+        """A failed run has none; its penalty turns the search around."""
+        p = e.point(u)
+        if p.outputs is None:
+            return np.zeros(n)
+        J = e.derivatives(p)[: len(p.residuals)]
+        return np.asarray((2.0 * p.residuals @ J if e.is_array else J[0]) / e.scale)
+
     options: dict[str, Any] = {
         "L-BFGS-B": {"ftol": tol, "gtol": tol, "maxiter": 1000},
         "SLSQP": {"ftol": tol, "maxiter": 1000},
         "trust-constr": {"xtol": tol, "gtol": tol, "initial_tr_radius": 0.1, "maxiter": 1000},
-        "Nelder-Mead": {"xatol": np.sqrt(tol), "fatol": tol, "initial_simplex": _simplex(s.start), "maxfev": 500 * len(s.start)},
+        "Nelder-Mead": {"xatol": np.sqrt(tol), "fatol": tol, "initial_simplex": simplex, "maxfev": 500 * n},
         "COBYQA": {"initial_tr_radius": 0.1, "final_tr_radius": tol},
     }[s.method]
-    bounds = optimize.Bounds(np.zeros(len(s.start)), np.ones(len(s.start)), keep_feasible=True)
-    minimize: Any = optimize.minimize
-    found = minimize(
-        lambda u: _objective(e, e.point(u)), s.start, method=s.method, bounds=bounds, constraints=_limited(e, exact),
-        jac=(lambda u: _gradient(e, e.point(u))) if exact else None, options=options,
-    )  # fmt: skip
+    bounds = optimize.Bounds(np.zeros(n), np.ones(n), keep_feasible=True)
+    given = {"bounds": bounds, "constraints": _limited(e, exact), "jac": gradient if exact else None, "options": options}
+    found = cast(Any, optimize.minimize)(objective, s.start, method=s.method, **given)
     return bool(found.success), str(found.message)
 
 
-def _simplex(u: np.ndarray) -> np.ndarray:
-    """The start, and a tenth of the range from it along every input, away from the nearer bound."""
-    return np.concatenate([u[None], u + np.diag(np.where(u > 0.5, -0.1, 0.1))])
-
-
 def _least_squares(e: Evaluations, s: Settings) -> Outcome:
-    first = e.point(s.start).outputs
-    assert first is not None
-    size, scale = len(e.residuals(first)), np.sqrt(e.scale)
+    size, scale = len(e.point(s.start).residuals), np.sqrt(e.scale)
 
     def residuals(u: np.ndarray) -> np.ndarray:
         p = e.point(u)
-        return np.full(size, np.inf) if p.outputs is None else e.residuals(p.outputs) / scale
+        return np.full(size, np.inf) if p.outputs is None else p.residuals / scale
 
     def derivatives(u: np.ndarray) -> np.ndarray:
-        out: np.ndarray = e.derivatives(e.point(u))[:size] / scale
-        return out
+        return np.asarray(e.derivatives(e.point(u))[:size] / scale)
 
     tol = max(s.tolerance, 4.0 * float(np.finfo(float).eps))
-    found = optimize.least_squares(
-        residuals, s.start, jac=derivatives, bounds=(0.0, 1.0), ftol=tol, xtol=tol, gtol=tol, max_nfev=1000
-    )
+    given = {"bounds": (0.0, 1.0), "ftol": tol, "xtol": tol, "gtol": tol, "max_nfev": 1000}
+    found = cast(Any, optimize.least_squares)(residuals, s.start, jac=derivatives, **given)
     return bool(found.success), str(found.message)
 
 
 def _differential_evolution(e: Evaluations, s: Settings) -> Outcome:
-    n = len(s.start)
-
     def objective(us: np.ndarray) -> np.ndarray:
-        return np.array([np.inf if p.outputs is None else e.value(p.outputs) for p in e.points(us.T)])
+        return np.array([np.inf if p.outputs is None else p.objective for p in e.points(us.T)])
 
     constraints: Any = ()
     if e.problem.limits:
@@ -156,21 +141,17 @@ def _differential_evolution(e: Evaluations, s: Settings) -> Outcome:
 
         def limited(us: np.ndarray) -> np.ndarray:
             ps = e.points(np.atleast_2d(us.T))
-            found = np.array([far if p.outputs is None else e.constraints(p.outputs) / scales for p in ps]).T
+            found = np.array([far if p.outputs is None else p.constraints / scales for p in ps]).T
             return found if us.ndim > 1 else found[:, 0]
 
         constraints = optimize.NonlinearConstraint(limited, low, high)
-    evolve: Any = optimize.differential_evolution
-    found = evolve(
-        objective, [(0.0, 1.0)] * n, rng=s.seed, x0=s.start, polish=False, updating="deferred", vectorized=True,
-        tol=np.sqrt(s.tolerance), constraints=constraints,
-    )  # fmt: skip
+    given = {"tol": np.sqrt(s.tolerance), "constraints": constraints, "polish": False, "updating": "deferred", "vectorized": True}
+    found = cast(Any, optimize.differential_evolution)(objective, [(0.0, 1.0)] * len(s.start), rng=s.seed, x0=s.start, **given)
     return bool(found.success), str(found.message)
 
 
 # --- Optuna -----------------------------------------------------------------------------------------------------------------
 def _optuna(e: Evaluations, s: Settings) -> Outcome:
-    """Search by tree-structured Parzen estimators."""
     optuna, names = installed_optuna(), e.problem.names
     most = e.max_runs if e.max_runs is not None else TRIALS * len(names)
     before = optuna.logging.get_verbosity()
@@ -190,8 +171,8 @@ def _optuna(e: Evaluations, s: Settings) -> Outcome:
                         search.tell(trial, state=optuna.trial.TrialState.FAIL)
                         continue
                     if e.problem.limits:
-                        trial.set_constraint("limits", float(e.problem.violations(e.constraints(p.outputs), e.scales)))
-                    search.tell(trial, e.value(p.outputs))
+                        trial.set_constraint("limits", float(e.problem.violations(p.constraints, e.scales)))
+                    search.tell(trial, p.objective)
     finally:
         optuna.logging.set_verbosity(before)
     return True, f"all {most} runs are made"

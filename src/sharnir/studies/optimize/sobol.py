@@ -14,9 +14,8 @@ from ...model.model import Model
 from ...reporting.pictures import INK, check_picture
 from ...simulation.run.checks import whole
 from ..design.designs import ArgumentError, Listed, inverse_of
-from ..pictures.colours import ONE_COLOUR
 from ..pictures.columns import parts
-from ..pictures.drawing import GREY, SMALL, Sheet, pale_frame
+from ..pictures.drawing import GREY, ONE_COLOUR, SMALL, Sheet, pale_frame
 from ..statuses import ENDED
 from ..study import Outputs, study
 from .optimum import reasons
@@ -100,25 +99,22 @@ def _check_all_done(ds: Dataset) -> None:
         raise KeyboardInterrupt
     failed = int((~np.isin(ds["status"].values.astype(str), ENDED)).sum())
     if failed:
-        raise StateError(
-            f"{failed} of {ds.sizes['run']} runs failed: {reasons(ds)}. Sobol's indices need all of them: look where they fail "
-            "(sharnir.study with the same `over` and runs=…), and narrow the ranges until none does"
-        )
+        advice = "look where they fail (sharnir.study with the same `over` and runs=…), and narrow the ranges until none does"
+        what = f"{failed} of {ds.sizes['run']} runs failed: {reasons(ds)}. Sobol's indices need all of them"
+        raise StateError(f"{what}: {advice}")
 
 
 def _columns(ds: Dataset) -> tuple[list[str], list[np.ndarray]]:
     """Labels and values of every number of every output: "q[hinge]" for one of several."""
-    labels, columns = [], []
+    found: dict[str, np.ndarray] = {}
     for name, variable in ds.data_vars.items():
         if variable.attrs.get("role") != "output":
             continue
-        values = variable.values.reshape(variable.shape[0], -1)
-        if not np.isfinite(values).all():
-            raise StateError(f"output {name!r} is not finite in {int((~np.isfinite(values)).any(axis=1).sum())} runs")
-        for label, one in parts(ds, str(name)):
-            labels.append(label)
-            columns.append(one.values)
-    return labels, columns
+        bad = ~np.isfinite(variable.values.reshape(variable.shape[0], -1))
+        if bad.any():
+            raise StateError(f"output {name!r} is not finite in {int(bad.any(axis=1).sum())} runs")
+        found |= {label: one.values for label, one in parts(ds, str(name))}
+    return list(found), list(found.values())
 
 
 def plot_sobol(ds: Dataset, path: str | PathLike[str] | None = None) -> Figure:

@@ -1,8 +1,8 @@
-"""A study as a flat table: a row for every run, a column for every input and every output that is one value per run."""
+"""A study as a flat table: a row for every run, a column for each input and output of one value per run; samples, captions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import StateError, brief, no_such
-from ...types import FloatArray
-from ..statuses import ENDED
+from ...reporting.formats import count, plural
+from ...types import FloatArray, IntArray
+from ..statuses import COMPLETED, ENDED
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -53,7 +54,6 @@ class Column:
         return int(np.nanargmin(self.values)), int(np.nanargmax(self.values))
 
     def text(self, row: int) -> str:
-        """The value in one run."""
         value = self.values[row]
         if not np.isfinite(value):
             return "–"
@@ -95,13 +95,13 @@ class Table:
 
 
 def inputs_of(ds: Dataset) -> tuple[str, ...]:
-    """Names of the inputs."""
     return _named(ds, "input")
 
 
 def outputs_of(ds: Dataset) -> tuple[str, ...]:
-    """Names of the outputs that are one value per run."""
-    return tuple(name for name in _named(ds, "output") if _is_flat(ds, name))
+    """Names of the outputs that are one value per run, and one that can stand on an axis."""
+    names = _named(ds, "output")
+    return tuple(name for name in names if {*ds[name].dims} <= {*run_dims(ds)} and ds[name].dtype.kind in "biufUSOT")
 
 
 def read_table(ds: Dataset, names: Sequence[str] | None = None, color: str | None = None) -> Table:
@@ -118,8 +118,7 @@ def read_table(ds: Dataset, names: Sequence[str] | None = None, color: str | Non
     shape = tuple(int(ds.sizes[d]) for d in dims)
     if not prod(shape):
         raise StateError(f"the study has no runs: its dimensions are {_sizes(ds, dims)}")
-    wanted = (*inputs, *outputs) if names is None else dict.fromkeys(named)
-    columns = {name: _column(ds, name, dims, shape) for name in wanted}
+    columns = {name: _column(ds, name, dims, shape) for name in ((*inputs, *outputs) if names is None else named)}
     status = by_run(ds, "status", dims, shape) if "status" in ds else None
     if status is not None:
         ok = np.isin(status.astype(str), ENDED)
@@ -143,21 +142,18 @@ def by_run(ds: Dataset, name: str, dims: tuple[str, ...], shape: tuple[int, ...]
     return np.broadcast_to(values, shape).reshape(-1)
 
 
-def _checked(ds: Dataset) -> Dataset:
+def _named(ds: Dataset, role: str) -> tuple[str, ...]:
     from xarray import Dataset
 
     if not isinstance(ds, Dataset):
         raise StateError(f"expected the xarray.Dataset that a study returns, got {brief(ds)}")
-    if not any(v.attrs.get("role") in ("input", "output") for v in ds.variables.values()):
+    roles = {str(name): v.attrs.get("role") for name, v in ds.variables.items()}
+    if not any(own in ("input", "output") for own in roles.values()):
         raise StateError(
             "no variable of the dataset is an input or an output of a study; give the dataset as sharnir.study returns it, "
             'or mark its variables yourself: ds["mass"].attrs["role"] = "input", ds["force"].attrs["role"] = "output"'
         )
-    return ds
-
-
-def _named(ds: Dataset, role: str) -> tuple[str, ...]:
-    return tuple(str(name) for name, v in _checked(ds).variables.items() if v.attrs.get("role") == role)
+    return tuple(name for name, own in roles.items() if own == role)
 
 
 def run_dims(ds: Dataset) -> tuple[str, ...]:
@@ -183,11 +179,6 @@ def parts(ds: Dataset, name: str) -> Iterator[tuple[str, DataArray]]:
         yield f"{name}[{', '.join(labels)}]" if more else name, whole.isel(dict(zip(more, at, strict=True)))
 
 
-def _is_flat(ds: Dataset, name: str) -> bool:
-    """Whether a variable is one value per run, and a value that can stand on an axis."""
-    return set(ds[name].dims) <= set(run_dims(ds)) and ds[name].dtype.kind in "biufUSOT"
-
-
 def _no_flat_value(ds: Dataset, name: str) -> str:
     more = more_dims(ds, name)
     if not more:
@@ -207,15 +198,74 @@ def _column(ds: Dataset, name: str, dims: tuple[str, ...], shape: tuple[int, ...
         values = raw.astype(float) if raw.dtype.kind in "iufO" else None
     except (TypeError, ValueError):
         values = None  # words, as objects
-    if values is None:
-        values, words = _counted(raw)
+    if values is None:  # words in the order in which they come first, and which of them each value is
+        found, first, which = np.unique(raw.astype(str), return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        values, words = np.argsort(order)[which.reshape(-1)].astype(float), tuple(map(str, found[order]))
     return Column(name, str(attrs["role"]), str(attrs.get("units") or ""), np.where(np.isfinite(values), values, np.nan), words)
 
 
-def _counted(raw: NDArray[Any]) -> tuple[FloatArray, tuple[str, ...]]:
-    """Words in the order in which they come first, and which of them each value is."""
-    found, first, which = np.unique(raw.astype(str), return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(order))
-    rank[order] = np.arange(len(order))
-    return rank[which.reshape(-1)], tuple(str(word) for word in found[order])
+def statuses(table: Table) -> dict[str, int]:
+    """Numbers of runs by status, the most frequent first."""
+    found, numbers = np.unique(table.status.astype(str), return_counts=True)
+    order = np.argsort(-numbers, kind="stable")
+    return {str(found[k]): int(numbers[k]) for k in order}
+
+
+def runs(n: int) -> str:
+    """1 run, 12 345 runs."""
+    return f"{count(n)} {'run' if n == 1 else 'runs'}"
+
+
+def caption(table: Table, drawn: IntArray | None = None, notes: Sequence[str] = ()) -> str:
+    """`200 runs, 3 failed (2 not_finite, 1 refused); …`, with what else a picture has to say; `drawn`: the rows it shows."""
+    ways = statuses(table)
+    failed = {name: n for name, n in ways.items() if name not in ENDED}
+    limited = [f"{count(n)} {name}" for name, n in ways.items() if name in ENDED and name not in COMPLETED]
+    total = sum(failed.values())
+    reasons = ", ".join(f"{count(n)} {name}" for name, n in failed.items())
+    parts = [runs(len(table)) + (f", {'all' if total == len(table) > 1 else count(total)} failed ({reasons})" if total else "")]
+    parts += [", ".join(limited)] * bool(limited)
+    if drawn is not None and len(drawn) < len(table):
+        shown = int((~table.ok[drawn]).sum())  # more often than in the study, and so it is said
+        of_them = f", {count(shown)} of them failed" if shown else ""
+        parts.append(f"a sample of {count(len(drawn))} is drawn{of_them}, with the extremes of every column")
+    return "; ".join([*parts, *notes])
+
+
+def left_out(table: Table) -> list[str]:
+    """A sentence about outputs that are more than one value per run, if there are any."""
+    if not table.left_out:
+        return []
+    names = ", ".join(table.left_out[:3]) + (f" and {len(table.left_out) - 3} more" if len(table.left_out) > 3 else "")
+    return [f"{plural(len(table.left_out), 'output')} with more than one value per run not drawn: {names}"]
+
+
+SEED = 1
+
+
+def sample(table: Table, columns: Iterable[Column], most: int) -> IntArray:
+    """About `most` rows at most, in order. A tenth of them is for failed runs, as long as there are so many."""
+    if len(table) <= most:
+        return np.arange(len(table))
+    good, failed = np.flatnonzero(table.ok), np.flatnonzero(~table.ok)
+    share = max(most // 10, most - len(good))
+    some_failed = _some(failed, share)
+    extremes = [k for c in columns if len(c.finite) for k in c.extremes]
+    some = _some(good, most - len(some_failed))
+    return np.unique(np.concatenate([some, some_failed, np.asarray(extremes, dtype=np.int64)]))
+
+
+def thinned_grid(shape: tuple[int, ...], most: int) -> list[IntArray]:
+    """Indices that are kept along each dimension, evenly spaced with both ends: at most so many nodes, or two by each."""
+    sizes = list(shape)
+    while np.prod(sizes, dtype=float) > most and max(sizes, default=0) > 2:
+        k = sizes.index(max(sizes))
+        sizes[k] = max(2, int(0.9 * sizes[k]))
+    return [np.unique(np.linspace(0, n - 1, kept).round().astype(np.int64)) for n, kept in zip(shape, sizes, strict=True)]
+
+
+def _some(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    if len(rows) <= most:
+        return rows
+    return np.random.default_rng(SEED).choice(rows, most, replace=False)

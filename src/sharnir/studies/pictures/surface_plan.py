@@ -8,8 +8,7 @@ import numpy as np
 
 from ...errors import StateError, no_such
 from ...types import IntArray
-from .columns import Column, Table
-from .sampling import sample
+from .columns import Column, Table, sample
 
 PANELS = 6
 NODES = 300
@@ -82,7 +81,7 @@ def _grid(table: Table, x: Column, y: Column | None, lines: Column | None, rest:
     for c in rest[1:]:
         at = _in_order(table, c)
         kept[c.name] = at[[len(at) // 2]]
-        held.append(f"{c.name} = {_value(table, c, int(kept[c.name][0]))}")
+        held.append(f"{c.name} = {c.text(int(_along(table, c)[kept[c.name][0]]))}")
     if rest:
         kept[rest[0].name] = _in_order(table, rest[0], PANELS)
         if len(kept[rest[0].name]) < len(_in_order(table, rest[0])):
@@ -107,29 +106,30 @@ def _design(table: Table, x: Column, y: Column | None, lines: Column | None, res
     split = rest[0] if rest and rest[0].words else None
     panels = [Panel("", rows)]
     if split:
-        panels = [
-            Panel(_heading([split], int(r[0])), r) for k in range(len(split.words)) if len(r := rows[split.values[rows] == k])
-        ]
+        parts = [rows[split.values[rows] == k] for k in range(len(split.words))]
+        panels = [Panel(_heading([split], int(part[0])), part) for part in parts if len(part)]
         if len(panels) > PANELS:
             notes.append(f"{len(panels) - PANELS} more values of {split.name} are not drawn")
         panels = panels[:PANELS]
     return Plan(x, y, lines, panels, [c for c in rest if c is not split], notes)
 
 
+def _along(table: Table, c: Column) -> IntArray:
+    """Runs along the dimension of an input, the others at their first value."""
+    axis = table.dims.index(c.name)
+    return np.arange(table.shape[axis]) * int(np.prod(table.shape[axis + 1 :]))
+
+
 def _in_order(table: Table, c: Column, most: int | None = None) -> IntArray:
     """Indices along the dimension of an input by rising value; at most so many, evenly spaced with both ends."""
     if c.name not in table.dims:  # constant
         return np.array([0])
-    n = table.shape[table.dims.index(c.name)]
-    along = np.arange(n) * int(np.prod(table.shape[table.dims.index(c.name) + 1 :]))
+    along = _along(table, c)
+    n = len(along)
     order = np.arange(n) if c.words else np.argsort(c.values[along], kind="stable")
     if most is not None and n > most:
         order = order[np.linspace(0, n - 1, most).round().astype(int)]
     return order
-
-
-def _value(table: Table, c: Column, index: int) -> str:
-    return c.text(index * int(np.prod(table.shape[table.dims.index(c.name) + 1 :])))
 
 
 def _heading(columns: list[Column], row: int) -> str:

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ...comparison.comparison import Comparison
-from ...comparison.summary import conclusions, footnotes, without_answer
-from ...comparison.table import measurements
+from ...comparison.report import conclusions, footnotes, measurements, without_answer
 from ...model.import_report import VERDICTS
 from ...model.model import Model
 from ...reporting.pages import templates

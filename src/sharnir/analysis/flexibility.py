@@ -1,4 +1,4 @@
-"""Beams with too few shapes: the static response to the loads of a state is compared with that of more shapes."""
+"""Flexible bodies that cannot deform as they should: kept from it by loops, or with too few shapes for their loads."""
 
 from __future__ import annotations
 
@@ -10,14 +10,57 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..dynamics import Dynamics
-from ..equations.rows.constraint_table import table_of
+from ..equations.rows.constraint_table import Numbers, table_of
 from ..errors import FlexibilityWarning, SharnirError
 from ..model.copying import with_flexible
 from ..model.flexible import Flexible, FlexibleBeam
 from ..model.joints.elastic import Elastic
 from ..model.model import Model
 from ..types import FloatArray
-from .tangent_space import DEPENDENT
+from .tangent_space import DEPENDENT, UNDECIDED, Rows, rate_matrix
+
+
+def warn_of_locking(d: Dynamics, t: float, *positions: np.ndarray, parameters: Numbers = (), stacklevel: int = 3) -> None:
+    """Warn where a deformation is locked at any of several positions."""
+    if found := next(filter(None, (locked_deformation(d, q, t, parameters) for q in positions)), ""):
+        text = f"{found}. As it is, what is found of its deformation is rounding"
+        warnings.warn(text, FlexibilityWarning, stacklevel=stacklevel)
+
+
+def locked_deformation(d: Dynamics, q: np.ndarray, t: float, parameters: Numbers = ()) -> str:
+    """A sentence: which deformation is locked, by what, and the remedy; empty where none is.
+
+    To first order a locked body can deform: a row of a constraint is redundant here. To second order the row changes along the
+    deformation (S9), always to the same side, so that no motion meets it; along motions without deformation it does not change.
+    """
+    s = d.structure
+    if not s.deformations or d.constrained is None or d.constrained.table.is_large:
+        return ""
+    rows = Rows(d.constrained.table, q, np.zeros(s.nv), t, rate_matrix(d, q, t), parameters)
+    U, size, Vt = np.linalg.svd(rows.J[: rows.holonomic])
+    rank = int((size > DEPENDENT).sum())
+    redundant, basis = U[:, rank:], Vt[rank:].T
+    if not redundant.size or not basis.size:
+        return ""
+    elastic = {x.body: np.arange(s.v_first[x.row], s.v_first[x.row + 1]) for x in s.deformations.values()}
+    _, size, Vt = np.linalg.svd(basis[np.concatenate(list(elastic.values()))])
+    rigid = Vt[int((size > DEPENDENT).sum()) :].T
+    by_itself = np.linalg.norm(redundant, axis=1) > 1.0 - DEPENDENT
+    alone = np.eye(rows.holonomic)[:, by_itself]
+    second = rows.second_order(rows.holonomic, basis, basis)
+    for combination in np.hstack([alone, redundant]).T:
+        form = np.einsum("m,wmx->wx", combination, second)
+        values, vectors = np.linalg.eigh(0.5 * (form + form.T))
+        largest = int(np.abs(values).argmax())
+        same_side = values * np.sign(values[largest]) >= -UNDECIDED
+        if abs(values[largest]) > UNDECIDED and same_side.all() and np.abs(rigid.T @ form @ rigid).max(initial=0.0) < UNDECIDED:
+            w = basis @ vectors[:, largest]
+            body = s.bodies[max(elastic, key=lambda i: float(np.linalg.norm(w[elastic[i]]))) - 1]
+            stretching = "modes={…, 'stretch': 1}" if isinstance(body.flexible, FlexibleBeam) else "modes that lengthen it"
+            why = f"that would draw its ends together, which {rows.names(combination)} does not allow, and it cannot stretch"
+            return f"body {body.name!r} cannot deform: {why}. Give it {stretching}, or a joint that lets an end slide"
+    return ""
+
 
 ENOUGH = {"polynomial": 2}
 """The most shapes of bending that are looked at; of natural modes one: two are hardly ever off by more than a few per cent."""
@@ -31,8 +74,7 @@ def warn_of_missing_shapes(
     model: Model, q: FloatArray, v: FloatArray, t: float, tau: FloatArray, parameters: Any, stacklevel: int
 ) -> None:
     """A FlexibilityWarning where the next shapes of a beam would have a large part of its response to the loads of a state."""
-    richer = {body.name: _richer(body.flexible) for body in model.bodies}
-    more = {name: beam for name, beam in richer.items() if beam is not None}
+    more = {body.name: beam for body in model.bodies if (beam := _richer(body.flexible)) is not None}
     if not more:
         return
     try:
@@ -42,12 +84,9 @@ def warn_of_missing_shapes(
     for name in more:
         missing = 1.0 - less[name] / full[name] if full[name] > 0.0 else 0.0
         if missing > LARGE:
-            warnings.warn(
-                f"body {name!r} has too few shapes for its loads: of the elastic energy of its static response at the start "
-                f"{missing:.0%} is missing that {MORE} more shapes of each kind would have. Give it more modes",
-                FlexibilityWarning,
-                stacklevel=stacklevel,
-            )
+            what = f"of the elastic energy of its static response at the start {missing:.0%} is missing that {MORE} more shapes"
+            words = f"body {name!r} has too few shapes for its loads: {what} of each kind would have. Give it more modes"
+            warnings.warn(words, FlexibilityWarning, stacklevel=stacklevel)
 
 
 def _richer(flexible: Flexible | None) -> FlexibleBeam | None:
