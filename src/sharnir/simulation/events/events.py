@@ -33,7 +33,7 @@ from ...model.values import coordinate_limits
 from ...trace import Expression, Graph, Number, call_traced, check_numbers, tangent
 from ...trace.functions import minimum
 from ..run.sensitivities import jump
-from .impacts import ALONE, Beside, Impacts, over
+from .impacts import ALONE, Beside, Impacts, held_at
 
 if TYPE_CHECKING:
     from ..systems.motion_system import MotionSystem
@@ -200,7 +200,7 @@ class Changes:
         """(T, causes): energy added so far at single instants."""
         accounts = [self._booked] if self.impacts is None else [self.impacts.booked, self._booked]
         ends = (self._sign * beside[0], self._sign * beside[1])
-        return np.concatenate([over(one, self._sign * t, ends, jumped=False) for one in accounts], axis=1)
+        return np.concatenate([held_at(one, self._sign * t, ends, jumped=False) for one in accounts], axis=1)
 
     def settled(self, t: float, x: np.ndarray) -> np.ndarray:
         """The state after something outside the equations has changed it, or what acts on it: contacts may open or close."""
@@ -289,7 +289,7 @@ class Changes:
         """Parameters (T, n) at the times of the result; of two rows of one time the first is before a change."""
         if not self.m.parameters.size:
             return np.zeros((0, 0))
-        return over(self._history, self._sign * t, (self._sign * beside[0], self._sign * beside[1]), jumped=True)
+        return held_at(self._history, self._sign * t, (self._sign * beside[0], self._sign * beside[1]), jumped=True)
 
     def force(self, t: float) -> None:
         """Record the present joint forces as those from t on."""

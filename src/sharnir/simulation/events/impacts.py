@@ -294,7 +294,7 @@ class Impacts:
         return self.table.evaluate(q, v, t, parameters)
 
 
-def over(history: Sequence[tuple[float, np.ndarray]], t: np.ndarray, beside: Beside, jumped: bool) -> np.ndarray:
+def held_at(history: Sequence[tuple[float, np.ndarray]], t: np.ndarray, beside: Beside, jumped: bool) -> np.ndarray:
     """(T, n): what holds at times t by a history of jumps. Two rows of one time, as there are where every step is a row, are the
     states before and after a jump; `jumped`: whether a single row is the state after it. `beside`: the times of the rows before
     and after these."""

@@ -167,14 +167,11 @@ def charts(results: Results, what: Sequence[str] = (), over: str | None = None) 
     first = next(iter(across.values()))
     events = [event for r in named.values() for event in r.events] if over is None else []
     axis, left = Panel(first.label, first.unit).axis, max(0, len(events) - MARKED)
-    models, status, how = (
-        list(dict.fromkeys(words))
-        for words in (
-            [r.model.name for r in named.values()], [r.status for r in named.values() if r.status != "done"],
-            [f"{r.cost.method}, {r.cost.integrator}" for r in named.values()],
-        )
-    )  # fmt: skip
-    title, note = ", ".join(models) + (f"   {', '.join(status)}" if status else ""), how[0] if len(how) == 1 else ""
+    models = dict.fromkeys(r.model.name for r in named.values())
+    status = dict.fromkeys(r.status for r in named.values() if r.status != "done")
+    how = list(dict.fromkeys(f"{r.cost.method}, {r.cost.integrator}" for r in named.values()))
+    title = ", ".join(models) + (f"   {', '.join(status)}" if status else "")
+    note = how[0] if len(how) == 1 else ""  # how it was computed, where all were computed alike
     return Charts(title, note, axis, list(out.values()), events[:MARKED], left, over is None)
 
 
@@ -191,25 +188,23 @@ def named_results(results: Results) -> dict[str, Result]:
     """Each under a name that tells it from the others: what it was called, or the first of its settings that differs."""
     if isinstance(results, Result):
         return {results.model.name: results}
-    if isinstance(results, Mapping):
-        return _checked({name if isinstance(name, str) else brief(name): r for name, r in results.items()})
-    if isinstance(results, (str, bytes)) or not isinstance(results, Sequence):
+    if isinstance(results, (str, bytes)) or not isinstance(results, (Mapping, Sequence)):
         raise StateError(f"expected a result, results in a list or {{name: result}}; got {brief(results)}")
-    several = list(results)
-    _checked(dict(enumerate(several)))
+    given: dict[Any, Any] = dict(enumerate(results))
+    if isinstance(results, Mapping):
+        given = {name if isinstance(name, str) else brief(name): r for name, r in results.items()}
+    if not given:
+        raise StateError("no results to plot: the list is empty")
+    for name, r in given.items():
+        if not isinstance(r, Result):
+            raise StateError(f"results to plot: expected a Result, got {brief(r)} as number or name {name!r}")
+    if isinstance(results, Mapping):
+        return given
+    several = list(given.values())
     for names in ([r.model.name for r in several], [r.cost.method for r in several], [r.cost.integrator for r in several]):
         if len(set(names)) == len(several):
             return dict(zip(names, several, strict=True))
     return {f"result {k + 1}": r for k, r in enumerate(several)}
-
-
-def _checked(named: dict[Any, Any]) -> dict[Any, Result]:
-    if not named:
-        raise StateError("no results to plot: the list is empty")
-    for name, r in named.items():
-        if not isinstance(r, Result):
-            raise StateError(f"results to plot: expected a Result, got {brief(r)} as number or name {name!r}")
-    return named
 
 
 def _abscissa(r: Result, over: str) -> Line:

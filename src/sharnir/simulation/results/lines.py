@@ -56,11 +56,9 @@ def place_named(model: Model, text: str) -> MovingPoint | None:
 
 def _point(model: Model, text: str) -> MovingPoint | None:
     found = _POINT.search(text)
-    if found is None:
-        return _named(model, text)
-    base = _named(model, text[: found.start()].rstrip())
-    if base is None:
-        return None
+    base = _named(model, text[: found.start()].rstrip() if found else text)
+    if found is None or base is None:
+        return base
     try:
         x, y, z = (float(word) for word in found[1].split(","))
     except ValueError:
