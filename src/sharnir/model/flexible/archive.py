@@ -78,7 +78,7 @@ def _body(found: dict[str, Any]) -> ModalBody:
             raise FormatError(f"{name} has the shape {found[name].shape}, expected {shape}")
     rigid = [found[name] for name in ("mass", "centre", "inertia")]
     integrals = modal_integrals(rigid, found["linear"], found["first"], found["product"])
-    by_node = {name: dict(zip(names, found[name], strict=True)) for name in ("nodes", "modes")}
+    by_node: dict[str, Any] = {name: dict(zip(names, found[name], strict=True)) for name in ("nodes", "modes")}
     others = {name: found[name] for name in ("centre", "inertia", "K", "modal_mass", "damping", "rayleigh")}
     return ModalBody(mass=float(found["mass"]), integrals=integrals, **by_node, **others)
 
