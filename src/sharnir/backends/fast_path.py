@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dialect.jit import host_lanes
+from ..dialect.jit import host_lanes, in_background
 from ..dialect.native import Native
 from .graph_function import GraphFunction
+from .loops import BODIES_OF_A_CALL
 from .runner import Runner, empty_outputs
 
 _TEMPLATE = """
@@ -108,14 +109,14 @@ def fast_single(runner: Runner, threads: int = 1) -> Callable[..., Any]:
 
 
 def _one_call(natives: Sequence[Native], numbers: int) -> Callable[[], None]:
-    hold = numbers < HOLD_BELOW
-    if len(natives) == 1:
+    hold, long = numbers < HOLD_BELOW, numbers > BODIES_OF_A_CALL
+    if len(natives) == 1 and not long:
         return natives[0].call_with_gil if hold else natives[0]
     steps = [native.call_with_gil if hold else native for native in natives]
 
     def call() -> None:
         for step in steps:
-            step()
+            in_background(step, long)
 
     return call
 
