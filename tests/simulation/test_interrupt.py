@@ -163,11 +163,14 @@ def test_a_thread_that_waits_for_llvm_is_ended_by_who_listens():
         enough.set()
 
 
-@pytest.mark.parametrize("asked", ["linearize", "spectrum"])
+LONG = {"linearize": "linearize.vector_field", "spectrum": "linear_system.spectrum", "equilibrium": "equilibrium._searched"}
+
+
+@pytest.mark.parametrize("asked", LONG)
 def test_a_long_call_is_ended_by_who_listens(asked, monkeypatch):
     """What computes in LAPACK or a loop does not hear Ctrl-C; it ends after the call it is in."""
     m, enough, ended_there = sh.samples.chain(4), threading.Event(), threading.Event()
-    for module in ("linearize", "linear_system"):
+    for module in ("linearize", "linear_system", "equilibrium"):
         monkeypatch.setattr(f"sharnir.analysis.{module}.LARGE", 3)
     with pytest.warns(sh.LinearizationWarning):  # who called is told, whatever thread it was computed on
         found = sh.linearize(m)
@@ -181,11 +184,11 @@ def test_a_long_call_is_ended_by_who_listens(asked, monkeypatch):
             ended_there.set()
             raise
 
-    place = "linearize.vector_field" if asked == "linearize" else "linear_system.spectrum"
-    monkeypatch.setattr(f"sharnir.analysis.{place}", wait)
+    monkeypatch.setattr(f"sharnir.analysis.{LONG[asked]}", wait)
+    call = {"linearize": lambda: sh.linearize(m), "spectrum": lambda: found.eigenvalues, "equilibrium": lambda: sh.equilibrium(m)}
     try:
         with progress_listener(ended), pytest.raises(Ended):
-            sh.linearize(m) if asked == "linearize" else found.eigenvalues
+            call[asked]()
         assert ended_there.wait(60.0)
     finally:
         enough.set()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from ..dialect.jit import in_background
 from ..dynamics import Dynamics
 from ..equations.assembly.fixed_coordinates import Held
 from ..equations.assembly.search import closed_position
@@ -22,6 +23,7 @@ from .balancing import BalancingSearch
 from .equilibrium_result import Equilibrium
 from .force_units import unit_of_force
 from .limits import Limits, closed_starts, random_start
+from .linear_system import LARGE
 from .locking import warn_of_locking
 
 # --- whether an equilibrium is stable: by the potential energy where forces have one, else by the linearised motion
@@ -140,8 +142,12 @@ def equilibrium(
         stable = truth(stable, "stable")
     d = Dynamics(model)
     problem = Balance(d, table_of(model) if model.constraints else None, v, joint_forces, ~held, t)
-    positions = _starts(problem, q, guess, starts, rng)
-    found = _searched(BalancingSearch(problem), positions, q, held, stable, guess is not None)
+
+    def searched() -> Equilibrium:
+        positions = _starts(problem, q, guess, starts, rng)
+        return _searched(BalancingSearch(problem), positions, q, held, stable, guess is not None)
+
+    found = in_background(searched, model.nv > LARGE, "equilibrium")
     if model.structure.deformations:
         warn_of_locking(d, t, found.q, q)
         warn_of_deformation(beyond_validity(model, found.q, np.array(t)))
