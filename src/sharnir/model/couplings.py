@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ..errors import ModelError, brief, no_such
@@ -41,6 +41,11 @@ def couple(
         if joint.follows and joint.follows.leader == follower:
             c = joint.follows
             joints[k] = replace(joint, follows=Coupling(leader, c.ratio * ratio, c.ratio * offset + c.offset))
+
+
+def couplings(joints: Iterable[PlacedJoint]) -> dict[str, PlacedJoint]:
+    """Followers by the names of what makes them follow."""
+    return {f"coupling of {j.name}": j for j in joints if j.follows}
 
 
 def _check(follower: PlacedJoint, leader: PlacedJoint, label: str) -> None:

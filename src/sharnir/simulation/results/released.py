@@ -11,6 +11,7 @@ import numpy as np
 from ...dynamics import Dynamics
 from ...equations.rows.constraint_table import table_of
 from ...model.constraints.closing import ClosingJoint
+from ...model.couplings import couplings
 from ...model.model import Model
 from ...model.per_structure import per_structure
 from ...model.placed_joint import PlacedJoint
@@ -105,11 +106,11 @@ def joint_loads(r: Derived) -> JointLoads:
     for forces in links.values():
         for name, force in forces.items():
             own[name] = own[name] - force
-    for follower, c in ((j.name, j.follows) for j in r.model.joints):
-        if c is not None:
-            force, ratio = own[follower], at_states(r, c.ratio)[..., None]
-            links[f"coupling of {follower}"] = {follower: force, c.leader: -ratio * force}
-            own[c.leader], own[follower] = own[c.leader] + ratio * force, np.zeros_like(force)
+    for name, j in couplings(r.model.joints).items():
+        if (c := j.follows) is not None:
+            force, ratio = own[j.name], at_states(r, c.ratio)[..., None]
+            links[name] = {j.name: force, c.leader: -ratio * force}
+            own[c.leader], own[j.name] = own[c.leader] + ratio * force, np.zeros_like(force)
     rows = {name: slice(*x) for name, x in zip(names, d.model.structure.tree.own[1:].tolist(), strict=True)}
     return JointLoads(own, links, {name: shaped(r, axes[:, rows[name]]) for name in names})
 
