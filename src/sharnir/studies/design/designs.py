@@ -15,6 +15,7 @@ import numpy as np
 
 from ...errors import SharnirError, StateError, brief, plain
 from ...integrate.trajectory import in_words
+from ...machine import beyond_memory
 
 Columns = dict[str, np.ndarray]
 """Values by name of input, one for each run: numbers, or words."""
@@ -271,6 +272,8 @@ def _points(sampler: Any, d: int, count: int, seed: int) -> Callable[[int, int],
     from scipy.stats import qmc
 
     if sampler == "lhs":  # every point depends on how many there are
+        if beyond := beyond_memory(3.0 * count * d):  # SciPy draws, permutes and divides
+            raise StateError(f"runs: {count} points of 'lhs' need {beyond}; take another sampler, or fewer")
         every = qmc.LatinHypercube(d, rng=seed).random(count)
         return lambda first, last: every[first:last]
     make: Any = {"sobol": qmc.Sobol, "halton": qmc.Halton}[sampler]
