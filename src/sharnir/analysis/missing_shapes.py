@@ -29,29 +29,25 @@ LARGE = 0.2
 
 def warn_of_missing_shapes(
     model: Model, q: FloatArray, v: FloatArray, t: float, tau: FloatArray, parameters: Any, stacklevel: int
-) -> bool:
-    """A FlexibilityWarning where the next shapes of a beam would have a large part of its response to the loads of a state;
-    whether there was one."""
+) -> None:
+    """A FlexibilityWarning where the next shapes of a beam would have a large part of its response to the loads of a state."""
     richer = {body.name: _richer(body.flexible) for body in model.bodies}
     more = {name: beam for name, beam in richer.items() if beam is not None}
     if not more:
-        return False
+        return
     try:
         less, full = (_energies(x, model, (q, v, tau), t, parameters) for x in (model, with_flexible(model, more)))
     except (SharnirError, np.linalg.LinAlgError):  # nothing to compare where the equations have no solution
-        return False
-    said = False
+        return
     for name in more:
         missing = 1.0 - less[name] / full[name] if full[name] > 0.0 else 0.0
         if missing > LARGE:
-            said = True
             warnings.warn(
-                f"body {name!r} has too few shapes for its loads: of the elastic energy of its static response at t = {t:.4g} s "
+                f"body {name!r} has too few shapes for its loads: of the elastic energy of its static response at the start "
                 f"{missing:.0%} is missing that {MORE} more shapes of each kind would have. Give it more modes",
                 FlexibilityWarning,
                 stacklevel=stacklevel,
             )
-    return said
 
 
 def _richer(flexible: Flexible | None) -> FlexibleBeam | None:

@@ -38,7 +38,7 @@ from ..results.records import Cost
 from ..results.trajectories import Rollout
 from .batch import ENTRIES, Batch
 from .checks import Tau, whole, with_states
-from .elastic_steps import warn_of_elastic_steps, warn_of_shapes, warn_of_shapes_in_motion
+from .elastic_steps import warn_of_elastic_steps, warn_of_shapes
 from .options import CompiledOptions, Control, FixedSteps, either, fixed_steps, forces_over_steps, refuse_others
 from .preparation import Prepared
 
@@ -124,7 +124,7 @@ def rollout(
     values = _parameters(d, with_states(model, parameters, states))
     q, v = _states(d, q0, v0, grid.t0, values, (fixed or []) if truth(nearest, "nearest") else fixed)
     own = None if values is None else np.atleast_2d(values)[0]
-    said = warn_of_shapes(d, q[0], v[0], grid.t0, np.zeros(model.nv), own)
+    warn_of_shapes(d, q[0], v[0], grid.t0, np.zeros(model.nv), own)
     too_long = warn_of_elastic_steps(d, q[0], grid.t0, own, grid.step, integrator)
     numbers = len(q) * (grid.count // grid.every + 1) * 2 * (model.nq + model.nv + len(model.states))
     if beyond := beyond_memory(numbers):
@@ -157,8 +157,6 @@ def rollout(
         raise SimulationError(text, result, float(result.t[-1])) from cause
     if not too_long:
         warn_of_deformation(beyond_validity(model, result.q, result.t))
-        if not said:
-            warn_of_shapes_in_motion(model, result.q, result.v, result.t, np.zeros(model.nv), own)
     return result
 
 
