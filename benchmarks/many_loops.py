@@ -26,14 +26,17 @@ NOTE = (
 )
 
 
-def scissor(n: int, length: float = 0.1, mass: float = 0.1, inertia: float = 1e-3, angle: float = 0.5 * math.pi) -> Start:
+def scissor(
+    n: int, length: float = 0.1, mass: float = 0.1, inertia: float = 1e-3, angle: float = 0.5 * math.pi, uneven: float = 1.0
+) -> Start:
     """n crosses of two bars, hinged in their middles and at their ends; the first bar H0 is welded to the ground, a moment of
-    1 N m turns V0: one freedom. Bars keep the direction of H0 or V0: the centre of cross k is at k·length·(h + v)."""
+    1 N m turns V0: one freedom. Bars keep the direction of H0 or V0: the centre of cross k is at k·length·(h + v).
+    Every third cross has `uneven` times the mass."""
     m = sh.Model(f"scissor of {n}", gravity=(0.0, -9.81, 0.0))
     q0 = {"V0": angle}
     for k in range(n):
         for bar in "HV":
-            m.add_body(f"{bar}{k}", mass, (0.0, 0.0, 0.0), (inertia,) * 3)
+            m.add_body(f"{bar}{k}", mass * (uneven if k % 3 == 2 else 1.0), (0.0, 0.0, 0.0), (inertia,) * 3)
     m.add_joint("H0", sh.Weld(), "ground", "H0")
     m.add_joint("V0", sh.Revolute("z"), "ground", "V0")
     tip, end = sh.Pose((length, 0.0, 0.0)), sh.Pose((-length, 0.0, 0.0))
@@ -46,11 +49,13 @@ def scissor(n: int, length: float = 0.1, mass: float = 0.1, inertia: float = 1e-
     return m, *m.assemble(q0, fixed=["V0"])
 
 
-def scissor_acceleration(n: int, angle: float, length: float = 0.1, mass: float = 0.1, inertia: float = 1e-3) -> float:
+def scissor_acceleration(
+    n: int, angle: float, length: float = 0.1, mass: float = 0.1, inertia: float = 1e-3, uneven: float = 1.0
+) -> float:
     """Of V0: the centres move on circles of radius k·length, V bars turn, H bars do not; the inertia is the same everywhere."""
-    centres = 2.0 * mass * length
-    turned = centres * length * sum(k * k for k in range(n)) + inertia * n
-    return (1.0 - 9.81 * centres * math.cos(angle) * sum(range(n))) / turned
+    centres = [2.0 * mass * length * (uneven if k % 3 == 2 else 1.0) for k in range(n)]
+    turned = length * sum(x * k * k for k, x in enumerate(centres)) + inertia * n
+    return (1.0 - 9.81 * math.cos(angle) * sum(x * k for k, x in enumerate(centres))) / turned
 
 
 class Placed:

@@ -200,6 +200,14 @@ def test_a_scissor_of_many_crosses_accelerates_as_one_body(method, n):
     assert_close(np.abs(sh.Dynamics(m, method, backend).forward(q, v)), np.full(m.nv, exact), 1e-10)
 
 
+@pytest.mark.parametrize(("method", "n"), [("separate", 60), ("maggi", 60)])
+def test_an_uneven_scissor_loses_less_than_a_warning_speaks_of(method, n):
+    """As docs/theory/conditioning.md says: warnings are errors here."""
+    m, q, v = scissor(n, uneven=100.0)
+    exact = scissor_acceleration(n, math.pi / 2, uneven=100.0)
+    assert_close(np.abs(sh.Dynamics(m, method).forward(q, v)), np.full(m.nv, exact), 0.1 * TOLERATED)
+
+
 def test_sixty_digits_of_a_scissor():
     m, q, v = scissor(4, angle=1.1)
     assert_close(accelerations(m, q, v, np.zeros(m.nv))[m.v_names.index("V0")], scissor_acceleration(4, 1.1), 1e-13)

@@ -12,6 +12,7 @@ import sharnir as sh
 from joint_table import JOINTS
 from loop_models import beside_itself
 from mechanisms import powered
+from sharnir.simulation.results.quantities import multiplier_lines, names_of
 from sharnir.simulation.results.records import Cost
 from sharnir.simulation.results.trajectories import Rollout
 from states import assert_close
@@ -244,6 +245,26 @@ def _simpson(y: np.ndarray, t: np.ndarray) -> float:
     weights = np.ones(len(t))
     weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0
     return float((weights * y).sum() * (t[1] - t[0]) / 3.0)
+
+
+@pytest.mark.parametrize(("kind", "inertia", "unit"), [(sh.Revolute("z"), 0.3, "N m"), (sh.Prismatic("x"), 2.0, "N")])
+def test_a_coupling_has_a_force_by_name_with_a_unit_in_plots_and_tables(kind, inertia, unit):
+    """What moves the follower: λ = inertia · acceleration."""
+    m = sh.Model("rack", gravity=(0.0, 0.0, 0.0))
+    for name, joint in (("a", sh.Revolute("z")), ("b", kind)):
+        m.add_body(name, 2.0, (0.0, 0.0, 0.0), (0.1, 0.2, 0.3))
+        m.add_joint(name.upper(), joint, "ground", name)
+    m.couple("B", "A", ratio=-0.5, offset=0.1)
+    r = sh.simulate(m, 0.1, tau={"A": 3.0}, output=0.05)
+    name, expected = "coupling of B", inertia * r.acceleration("B")
+    assert_close(r.multiplier(name), expected, 1e-12)
+    assert_close(r.quantity(f"force of {name}"), expected, 1e-12)
+    assert f"force of {name}" in names_of(m) and multiplier_lines(r, name)[0].unit == unit
+    assert_close(r.to_dataframe()[f"force of {name}"].to_numpy(), expected, 1e-12)
+    many = sh.rollout(m, np.zeros((2, 1)), tau={"A": 3.0}, step=0.01, steps=3)
+    assert_close(many.multiplier(name)[1], np.full(4, expected[0]), 1e-12)
+    with pytest.raises(sh.StateError, match="no cut joint or constraint 'coupling of A'"):
+        r.multiplier("coupling of A")
 
 
 # --- rollouts ---------------------------------------------------------------------------------------------------------------

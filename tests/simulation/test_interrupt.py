@@ -163,6 +163,56 @@ def test_a_thread_that_waits_for_llvm_is_ended_by_who_listens():
         enough.set()
 
 
+LONG = {"linearize": "linearize.vector_field", "spectrum": "linear_system.spectrum", "equilibrium": "equilibrium._searched"}
+
+
+@pytest.mark.parametrize("asked", LONG)
+def test_a_long_call_is_ended_by_who_listens(asked, monkeypatch):
+    """What computes in LAPACK or a loop does not hear Ctrl-C; it ends after the call it is in."""
+    m, enough, ended_there = sh.samples.chain(4), threading.Event(), threading.Event()
+    for module in ("linearize", "linear_system", "equilibrium"):
+        monkeypatch.setattr(f"sharnir.analysis.{module}.LARGE", 3)
+    with pytest.warns(sh.LinearizationWarning):  # who called is told, whatever thread it was computed on
+        found = sh.linearize(m)
+
+    def wait(*_):
+        try:
+            for _ in range(6000):
+                if enough.wait(0.01):
+                    break
+        except KeyboardInterrupt:
+            ended_there.set()
+            raise
+
+    monkeypatch.setattr(f"sharnir.analysis.{LONG[asked]}", wait)
+    call = {"linearize": lambda: sh.linearize(m), "spectrum": lambda: found.eigenvalues, "equilibrium": lambda: sh.equilibrium(m)}
+    try:
+        with progress_listener(ended), pytest.raises(Ended):
+            call[asked]()
+        assert ended_there.wait(60.0)
+    finally:
+        enough.set()
+
+
+def test_one_state_with_large_results_is_computed_in_the_background(monkeypatch):
+    d = sh.Dynamics(sh.samples.chain(3), "composite", "loops")
+    expected, alone = d.forward_derivatives(np.ones(3)).dq, []
+
+    def recorded(work, long):
+        alone.append(long)
+        return in_background(work, long)
+
+    for module, numbers in (("fast_path", 30), ("loops", 8)):
+        monkeypatch.setattr(f"sharnir.backends.{module}.BODIES_OF_A_CALL", numbers)
+        monkeypatch.setattr(f"sharnir.backends.{module}.in_background", recorded)
+    d = sh.Dynamics(sh.samples.chain(3), "composite", "loops")
+    for q in (np.ones(3), np.ones((1, 3))):
+        assert (d.forward_derivatives(q).dq == expected).all() and alone and all(alone)
+        alone.clear()
+    d.forward(np.ones(3))
+    assert not any(alone)
+
+
 def test_runs_side_by_side_and_starts_one_by_one_are_ended_by_who_listens(monkeypatch):
     runs = Runs(sh.samples.chain(2), many=True)
     q = np.random.default_rng(0).normal(size=(20, 2))

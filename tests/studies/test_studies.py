@@ -336,3 +336,13 @@ def test_a_function_finds_the_parameters_of_its_run():
     over, hanging = {"bar.com.x": [1.0, 4.0]}, {"duration": 0.01, "q0": {"hinge": -0.5 * np.pi}}
     ds = sh.study(sh.samples.pendulum(), over, hanging, {"f": slowest}, progress=False)
     np.testing.assert_allclose(ds["f"], np.sqrt(9.81 / np.array([1.0, 4.0])) / (2.0 * np.pi), rtol=1e-6)
+
+
+def test_more_runs_than_memory_can_keep_are_refused(pendulum, monkeypatch):
+    monkeypatch.setattr("sharnir.machine.memory", lambda: 2**20)
+    many = {"bar.mass": np.linspace(1.0, 2.0, 200), "q0.hinge": np.linspace(0.0, 1.0, 200)}
+    with pytest.raises(sh.StateError, match=r"40000 runs need .* give a folder as `store`, or make fewer"):
+        sh.study(pendulum, many, RUN, OUTPUTS, progress=False)
+    with pytest.raises(sh.StateError, match=r"40000 points of 'lhs' need .*; take another sampler, or fewer"):
+        design_of({"bar.mass": (1.0, 2.0)}, 40_000, "lhs", 0)
+    assert design_of({"bar.mass": (1.0, 2.0)}, 40_000, "sobol", 0).count == 40_000

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..dialect.jit import in_background
 from ..dynamics import Dynamics
 from ..equations.assembly.fixed_coordinates import Held
 from ..equations.assembly.search import closed_position
@@ -22,6 +23,7 @@ from .arguments import SHOWN, first_lines, speeds_of, steady_speeds, unit_of_for
 from .balance import Balance, BalancingSearch, Position
 from .flexibility import warn_of_locking
 from .limits import Limits, closed_starts, random_start
+from .linear_system import LARGE
 
 CHANGING = 1e-9
 """Rates of states above this are not zero."""
@@ -201,8 +203,12 @@ def equilibrium(
         stable = truth(stable, "stable")
     d = Dynamics(model)
     problem = Balance(d, table_of(model) if model.constraints else None, v, joint_forces, ~held, t)
-    positions = _starts(problem, q, guess, starts, rng)
-    found = _searched(BalancingSearch(problem), positions, q, held, stable, guess is not None)
+
+    def searched() -> Equilibrium:
+        positions = _starts(problem, q, guess, starts, rng)
+        return _searched(BalancingSearch(problem), positions, q, held, stable, guess is not None)
+
+    found = in_background(searched, model.nv > LARGE, "equilibrium")
     if model.structure.deformations:
         warn_of_locking(d, t, found.q, q)
         warn_of_deformation(beyond_validity(model, found.q, np.array(t)))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import expm, matrix_balance, qr
 
+from ..dialect.jit import in_background
 from ..dynamics import Dynamics
 from ..errors import MethodError, StateError, brief, no_such
 from ..model.references import is_name_in
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 # --- eigenvalues and eigenvectors of a linear model, with those that are zero told apart from those that are small
 ZERO = 1e-12
 """Singular values below this share of the largest are zero, time measured in periods of the fastest oscillation."""
+
+LARGE = 200
+"""Freedoms from which on matrices take longer than a reader notices: Ctrl-C is heard meanwhile."""
 
 SLOW = 1e-6
 """Share of the fastest eigenvalue that rounding may leave of one that is zero."""
@@ -75,10 +79,10 @@ def spectrum(A: np.ndarray, positions: int, others: int = 0) -> Spectrum:
 
 def _zeros_first(R: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """Qᵀ R Q, block triangular: null spaces one after another, then what is regular; and the sizes of the null spaces."""
-    R, Q, done, sizes = R.copy(), np.eye(len(R)), 0, list[int]()
-    enough = ZERO * np.linalg.norm(R, 2)
+    R, Q, done, sizes, enough = R.copy(), np.eye(len(R)), 0, list[int](), -1.0
     while done < len(R):
         _, s, Vt = np.linalg.svd(R[done:, done:])
+        enough = ZERO * s[0] if enough < 0.0 else enough
         k = int((s <= enough).sum())
         if not k:
             break
@@ -139,7 +143,8 @@ class LinearSystem:
     @cached_property
     def spectrum(self) -> Spectrum:
         positions = sum(name.startswith("q.") for name in self.state_names)
-        return spectrum(self.A, positions, len(self.dynamics.model.states))
+        long, states = len(self.A) > LARGE, len(self.dynamics.model.states)
+        return in_background(lambda: spectrum(self.A, positions, states), long, "eigenvalues")
 
     @property
     def eigenvalues(self) -> np.ndarray:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from scipy.linalg import block_diag
 
+from ..dialect.jit import in_background
 from ..dynamics import Dynamics
 from ..equations.assembly.start import as_guess, assemble_start
 from ..errors import LinearizationWarning, SingularError
@@ -16,7 +17,7 @@ from ..model.states import check_model, check_state, check_tau
 from ..types import State
 from .arguments import with_values
 from .flexibility import locked_deformation
-from .linear_system import LinearSystem
+from .linear_system import LARGE, LinearSystem
 from .tangent_space import TangentSpace, independent_speeds, tangent_space, whole_space
 from .vector_field import Outputs, VectorField, input_matrix, output_matrices, vector_field
 
@@ -66,20 +67,24 @@ def linearize(
         own = model.model if isinstance(model, Dynamics) else check_model(model, "linearize")
         model = with_values(own, parameters, states)
     d = model if isinstance(model, Dynamics) else Dynamics(model)
-    start, forces = _state(d, q, v, t, nearest), check_tau(d.model, tau)
+    forces = check_tau(d.model, tau)
     chosen = None if independent is None else independent_speeds(d.model, independent)
-    field, space = _at(d, *start, forces, chosen)
-    A = _reduced(field, space)
 
-    def later(q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
-        field, there = _at(d, q, start[1], t, forces, space)
-        return field.a, _reduced(field, there)
+    def linearized() -> LinearSystem:
+        start = _state(d, q, v, t, nearest)
+        field, space = _at(d, *start, forces, chosen)
+        A = _reduced(field, space)
 
-    steadiness, why = _classified(d, start, field, A, later)
-    system = _system(d, start, forces, field, space, A, (inputs, outputs), (steadiness, why))
-    if steadiness == FROZEN:
+        def later(q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+            field, there = _at(d, q, start[1], t, forces, space)
+            return field.a, _reduced(field, there)
+
+        return _system(d, start, forces, field, space, A, (inputs, outputs), _classified(d, start, field, A, later))
+
+    system = in_background(linearized, d.model.nv > LARGE, "linearizing")
+    if system.steadiness == FROZEN:
         advice = "the joint forces that hold it (tau), or the position where it is at rest (sharnir.equilibrium finds it)"
-        what = f"A is that of the instant t = {start[2]:g} and does not describe what follows: {why}"
+        what = f"A is that of the instant t = {system.t:g} and does not describe what follows: {system.why}"
         warnings.warn(f"{what}. For an equilibrium give {advice}", LinearizationWarning, stacklevel=2)
     return system
 

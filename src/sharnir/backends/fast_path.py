@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dialect.jit import host_lanes
+from ..dialect.jit import host_lanes, in_background
 from .graph_function import GraphFunction
+from .loops import BODIES_OF_A_CALL
 from .runner import Runner, empty_outputs
 
 _TEMPLATE = """
@@ -84,14 +85,15 @@ def fast_single(runner: Runner, threads: int = 1) -> Callable[..., Any]:
         arrays |= {name: np.zeros(shape) for name, shape in runner.outputs.items()} | {"check": np.zeros(1)}
         natives = runner.chain(arrays, threads)
         alive.append(natives)
-        hold = sum(x.size for x in arrays.values()) < HOLD_BELOW
+        numbers = sum(x.size for x in arrays.values())
+        hold, long = numbers < HOLD_BELOW, numbers > BODIES_OF_A_CALL
         steps = [native.call_with_gil if hold else native for native in natives]
 
         def call() -> None:
             for step in steps:
-                step()
+                in_background(step, long)
 
-        return (*arrays.values(), steps[0] if len(steps) == 1 else call)
+        return (*arrays.values(), steps[0] if len(steps) == 1 and not long else call)
 
     results = [f"result_{k}" for k in range(len(runner.outputs))]
     text = _TEMPLATE.format(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from ..dialect.arithmetic import STEPPING, Options
 from ..dialect.cache import Cache
 from ..dialect.double_double_code import PAIRS
-from ..dialect.jit import host_lanes
+from ..dialect.jit import host_lanes, in_background
 from ..dialect.kernels.batch import Batch, run_batch
 from ..dialect.kernels.rows import Copied, Scattered, copy_rows, scatter
 from ..dialect.native import Loop, Native, address, bind_kernel, calls
@@ -81,7 +82,8 @@ LANES_FROM = 8
 """Batch size from which code for lanes is compiled, although code for one state may exist already."""
 Arrays = dict[str, np.ndarray]
 BODIES_OF_A_CALL = 2**18
-"""States times bodies of one call, after which Ctrl-C is heard: about a tenth of a second."""
+"""States times bodies, or numbers, of one call, after which Ctrl-C is heard: about a tenth of a second. A state of more than that
+(matrices) is computed in the background."""
 
 
 def program_loop(program: Program, lanes: int, store: Cache) -> Loop:
@@ -122,6 +124,8 @@ class LoopRunner(Interface):
         self._input_shapes = {name: resolve(a.shape, sizes) for name, a in program.inputs.__annotations__.items()}
         self._output_shapes = {name: resolve(a.shape, sizes) for name, a in program.outputs.__annotations__.items()}
         self._constants = {name: np.array(x, dtype=float) for name, x in self.constant.items()}
+        self.numbers = max(self.structure.nb, 1, *(prod(shape) for shape in self._output_shapes.values()))
+        """Bodies, or numbers of the largest result."""
         self._loops: dict[int, Loop] = {}
         self._idle: dict[tuple[int, int], list[_Workspace]] = {}
 
@@ -190,7 +194,7 @@ class LoopRunner(Interface):
         sharing = threads if n == 1 else 1  # of one state, threads share the bodies
         lanes = host_lanes() if n >= LANES_FROM and not self.program.loops_only else 1
         threads = 1 if self.program.loops_only else max(1, min(threads, n // lanes))
-        most = max(lanes, BODIES_OF_A_CALL // max(self.structure.nb, 1))
+        most = max(lanes, BODIES_OF_A_CALL // self.numbers)
         parts = max(1 if threads == 1 else min(4 * threads, n // lanes), -(-n // most))
         edges = [n * k // parts // lanes * lanes for k in range(parts)] + [n]
         rows = dict(zip(self.inputs, inputs, strict=True)).get("parameter")
@@ -215,7 +219,7 @@ class LoopRunner(Interface):
             workspace.data.fill(parameters[first if len(parameters) > 1 else 0])
         if isinstance(workspace.native, Team):
             workspace.native.invite()
-        workspace.batch(x, y, first, last)()
+        in_background(workspace.batch(x, y, first, last), self.numbers > BODIES_OF_A_CALL)
         idle.append(workspace)
 
     def _all_inputs(self, n: int, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:

@@ -9,9 +9,10 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, wait
+from contextvars import copy_context
 from functools import cache as once
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 import llvmlite
@@ -24,8 +25,8 @@ from .cache import Cache, digest
 from .source import translators
 
 PACKAGE = __name__.partition(".")[0]
-COMPILING = "sharnir compiling"
-"""Name of the thread."""
+COMPILING, BACKGROUND = "sharnir compiling", "sharnir in the background"
+"""A bar shows the one; the other is the name of threads whose work may be abandoned."""
 LONG_TEXT = 100_000
 """Characters of assembly that take longer to compile than a reader notices, some 0.2 s."""
 
@@ -144,12 +145,15 @@ _in_use: WeakValueDictionary[tuple[str, str], Compiled] = WeakValueDictionary()
 """Code loaded in this process."""
 
 
-def in_background(work: Callable[[], bytes], long: bool) -> bytes:
-    """work(), where it is long on a thread of its own: Ctrl-C stops the wait, not LLVM, and the process ends without waiting
-    for it."""
+T = TypeVar("T")
+
+
+def in_background(work: Callable[[], T], long: bool, title: str = COMPILING) -> T:
+    """work(), where it is long on a thread of its own: Ctrl-C stops the wait at once, and Python there after the call it is in
+    (of LLVM, LAPACK, a loop); the process ends without waiting for it."""
     if not long:
         return work()
-    done: Future[bytes] = Future()
+    done: Future[T] = Future()
 
     def run() -> None:
         try:
@@ -157,18 +161,23 @@ def in_background(work: Callable[[], bytes], long: bool) -> bytes:
         except BaseException as error:
             done.set_exception(error)
 
-    threading.Thread(target=run, name=COMPILING, daemon=True).start()
-    bar = ProgressBar(False, COMPILING, 1.0)
-    while not done.done():
-        wait([done], POLL)
-        bar.update(0.0)
+    thread = threading.Thread(target=copy_context().run, args=(run,), name=BACKGROUND, daemon=True)
+    thread.start()
+    bar = ProgressBar(False, title, 1.0)
+    try:
+        while not done.done():
+            wait([done], POLL)
+            bar.update(0.0)
+    except BaseException:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(KeyboardInterrupt))
+        raise
     return done.result()
 
 
 @atexit.register
 def _leave() -> None:
-    """LLVM cannot be stopped, and aborts where its library is taken down while a compilation is abandoned."""
-    at_work = [thread for thread in threading.enumerate() if thread.name == COMPILING]
+    """Machine code cannot be stopped, and LLVM aborts where its library is taken down while a compilation is abandoned."""
+    at_work = [thread for thread in threading.enumerate() if thread.name == BACKGROUND]
     libc = ctypes.CDLL(None) if at_work and sys.platform == "linux" else None
     if libc is not None and hasattr(libc, "on_exit"):  # glibc: before anything is taken down, with the exit code of the process
         libc.on_exit(libc._exit, None)

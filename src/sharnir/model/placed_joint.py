@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -124,6 +124,11 @@ def couple(
         if joint.follows and joint.follows.leader == follower:
             c = joint.follows
             joints[k] = replace(joint, follows=Coupling(leader, c.ratio * ratio, c.ratio * offset + c.offset))
+
+
+def couplings(joints: Iterable[PlacedJoint]) -> dict[str, PlacedJoint]:
+    """Followers by the names of what makes them follow."""
+    return {f"coupling of {j.name}": j for j in joints if j.follows}
 
 
 def _check(follower: PlacedJoint, leader: PlacedJoint, label: str) -> None:

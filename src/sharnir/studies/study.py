@@ -14,6 +14,7 @@ import numpy as np
 from xarray import Dataset
 
 from ..errors import SharnirError, StateError, StudyError
+from ..machine import beyond_memory
 from ..model.model import Model
 from ..model.states import check_model
 from ..reporting.atomic_write import file_path, target_of
@@ -142,6 +143,10 @@ def open_study(path: PathLike) -> Dataset:
 
 
 # --- where results go -------------------------------------------------------------------------------------------------------
+KEPT_BESIDE = 3
+"""Numbers kept of a run beside inputs and outputs: its status, message and end."""
+
+
 def _is_file(path: Path) -> bool:
     return path.suffix.lower() == ".nc"
 
@@ -152,6 +157,9 @@ def _folder(path: Path) -> Path:
 
 def _store(path: Path | None, design: Design, about: Mapping[str, Any], bundle: int | None, best: Callable[[], int]) -> Store:
     if path is None:
+        numbers = design.count * (len(about["inputs"]) + len(about["output_names"]) + KEPT_BESIDE)
+        if beyond := beyond_memory(numbers):
+            raise StateError(f"{design.count} runs need {beyond}, to be kept there; give a folder as `store`, or make fewer")
         return Memory(Layout(design.count, bundle or best()))
     folder = _folder(path)
     if folder.exists() and not folder.is_dir():

@@ -18,7 +18,7 @@ from ...model.body import GROUND
 from ...model.constraints.closing import ClosingJoint
 from ...model.model import Model
 from ...model.per_structure import per_structure
-from ...model.placed_joint import PlacedJoint
+from ...model.placed_joint import PlacedJoint, couplings
 from ...model.references import is_name_in
 from .derived import at_states, rows_of, shaped, turned
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, is_cut, values_of
@@ -179,11 +179,11 @@ def joint_loads(r: NamedMotion) -> JointLoads:
     for forces in links.values():
         for name, force in forces.items():
             own[name] = own[name] - force
-    for follower, c in ((j.name, j.follows) for j in r.model.joints):
-        if c is not None:
-            force, ratio = own[follower], at_states(r, c.ratio)[..., None]
-            links[f"coupling of {follower}"] = {follower: force, c.leader: -ratio * force}
-            own[c.leader], own[follower] = own[c.leader] + ratio * force, np.zeros_like(force)
+    for name, j in couplings(r.model.joints).items():
+        if (c := j.follows) is not None:
+            force, ratio = own[j.name], at_states(r, c.ratio)[..., None]
+            links[name] = {j.name: force, c.leader: -ratio * force}
+            own[c.leader], own[j.name] = own[c.leader] + ratio * force, np.zeros_like(force)
     places = zip(names, d.model.structure.tree.own[1:].tolist(), strict=True)
     return JointLoads(own, links, {name: shaped(r, axes[:, slice(*at)]) for name, at in places})
 

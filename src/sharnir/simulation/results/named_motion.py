@@ -11,6 +11,7 @@ import numpy as np
 from ...equations.rows.constraint_table import table_of
 from ...equations.rows.one_constraint import ConstraintRow, label_of
 from ...errors import StateError, choices, no_such
+from ...model.placed_joint import couplings
 from ...model.pose import Pose
 from ...model.references import is_name_in
 from ...model.states import check_array
@@ -111,7 +112,10 @@ class NamedMotion(Derived):
 
     def multiplier(self, name: str) -> np.ndarray:
         """(…,), or (…, rows): the force λ of a constraint or a cut joint, of each of its rows (`constraint_rows`), positive where
-        it pushes to larger residuals: N of lengths (a rod pushes its ends apart), N m of angles."""
+        it pushes to larger residuals: N of lengths (a rod pushes its ends apart), N m of angles; that of the "coupling of" a
+        follower in the follower's coordinate."""
+        if is_name_in(links := couplings(self.model.joints), name) and name not in self.model_with_contacts.constraints:
+            return squeezed(self.joint_loads.links[name][links[name].name])
         return squeezed(self.multipliers[..., list(self.constraint_rows(name))])
 
     # --- bodies and frames ----------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from ...errors import StateError, brief, known, suggestion
 from ...model.forces import SpringDamper
 from ...model.model import Model
 from ...model.motion import Observed
-from ...model.placed_joint import PlacedJoint
+from ...model.placed_joint import PlacedJoint, couplings
 from ...model.references import names_of_parts, readings
 from .joint_motion import Column, all_joints, columns
 from .lines import (
@@ -88,7 +88,8 @@ def names_of(model: Model) -> list[str]:
     acting = model.structure.forces.names
     forces = [f"{what} of {name}" for name in acting for what in ("force", "power", "energy")]
     forces += [f"{what} of {name}" for name, found in model.structure.forces.observed_names.items() for what in found]
-    forces += [f"force of {name}" for name in model.constraints if name not in acting]
+    links = [*model.constraints, *couplings(model.joints)]
+    forces += [f"force of {name}" for name in links if name not in acting]
     places = [*place_names(model), *(f"{name}.{axis}" for name in place_names(model) for axis in "xyz")]
     return list(dict.fromkeys([*joints, *model.states, *_WHOLE, *motions, *reactions, *forces, *parts, *places]))
 
@@ -161,17 +162,20 @@ def _force(model: Model, text: str) -> Quantity | None:
     """Magnitudes on every body and forces on every joint; "spring on piston": all components on one."""
     named = sorted(model.structure.forces.names, key=len, reverse=True)
     name = next((x for x in named if text == x or text.startswith(f"{x} on ")), None)
-    if name is None and text in model.constraints:
+    if name is None and (text in model.constraints or text in couplings(model.joints)):
         return partial(multiplier_lines, name=text)
     return None if name is None else partial(_actions, name=name, only=text[len(name) + 4 :])
 
 
 def multiplier_lines(r: NamedMotion, name: str) -> list[Line]:
-    """The forces of the rows of a constraint or a cut joint."""
-    rows = r.constraint_rows(name)
-    joints, constraint = {j.name: j for j in r.model.joints}, r.model_with_contacts.constraints[name]
-    turns = {unit for x in constraint.joints() for run in joints[x].type.segments(x) for unit in run.q_units}
+    """The forces of the rows of a constraint or a cut joint, or that of a coupling."""
+    joints, constraint = {j.name: j for j in r.model.joints}, r.model_with_contacts.constraints.get(name)
+    moved = [couplings(r.model.joints)[name].name] if constraint is None else constraint.joints()
+    turns = {unit for x in moved for run in joints[x].type.segments(x) for unit in run.q_units}
     own = turns.pop() if len(turns) == 1 else ""  # a gear's forces are those of its joints
+    if constraint is None:
+        return [Line(f"force of {name}", FORCES[own], r.multiplier(name))]
+    rows = r.constraint_rows(name)
     return [
         Line(f"force of {name}" + f", {row.what}" * (len(rows) > 1), FORCES.get(row.unit or own, ""), r.multipliers[..., k])
         for k, row in rows.items()

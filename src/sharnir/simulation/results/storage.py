@@ -13,6 +13,7 @@ import numpy as np
 
 from ...errors import SharnirError, StateError
 from ...model.model import Model
+from ...model.placed_joint import couplings
 from ...model.settings import SimulationSettings
 from ...reporting.atomic_write import atomic_write, check_suffix, check_writable, file_path, target_of
 from .joint_motion import ACCELERATION, COORDINATE, SPEED, Values, columns, dependent_values
@@ -220,7 +221,8 @@ def table(r: NamedMotion) -> dict[str, Values]:
         units = r.model.structure.units_of_states
         found |= {f"state {name}": Values(r.state_of(name), units[name]) for name in r.model.states}
     cut = {joint.name for joint in r.model.closing_joints}
-    lines = [line for name in r.model_with_contacts.constraints if name not in cut for line in multiplier_lines(r, name)]
+    links = dict.fromkeys([*r.model_with_contacts.constraints, *couplings(r.model.joints)])
+    lines = [line for name in links if name not in cut for line in multiplier_lines(r, name)]
     found |= {line.label: Values(line.values, line.unit) for line in lines}
     e = r.energy
     found |= {"kinetic": Values(e.kinetic, "J"), "potential": Values(e.potential, "J")}

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...errors import SharnirError, StateError, brief, plain
 from ...integrate.trajectory import in_words
+from ...machine import beyond_memory
 
 Columns = dict[str, np.ndarray]
 """Values by name of input, one for each run: numbers, or words."""
@@ -256,6 +257,8 @@ def _points(sampler: Any, d: int, count: int, seed: int) -> Callable[[int, int],
     from scipy.stats import qmc
 
     if engine_given or sampler == "lhs":  # every point depends on how many there are
+        if not engine_given and (beyond := beyond_memory(3.0 * count * d)):  # SciPy draws, permutes and divides
+            raise StateError(f"runs: {count} points of 'lhs' need {beyond}; take another sampler, or fewer")
         every = np.asarray((sampler if engine_given else qmc.LatinHypercube(d, rng=seed)).random(count))
         return lambda first, last: every[first:last]
     make: Any = {"sobol": qmc.Sobol, "halton": qmc.Halton}[sampler]
