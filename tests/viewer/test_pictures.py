@@ -10,7 +10,8 @@ import sharnir as sh
 from sharnir.viewer import solids
 from sharnir.viewer.build import scene_of
 from sharnir.viewer.camera import Camera, camera_for
-from sharnir.viewer.moments import at_times
+from sharnir.viewer.motion import at_times
+from sharnir.viewer.outline import Carriers
 from sharnir.viewer.picture.kernels.scan import scan
 from sharnir.viewer.picture.renderer import Renderer
 from sharnir.viewer.picture.themes import linear, theme_of
@@ -24,7 +25,9 @@ def still(*parts: Part, spans=(), lines=(), low=(-1.0, -1.0, -1.0), high=(1.0, 1
     """A scene of one body at the origin, at one time."""
     up = np.array([0.0, 0.0, 1.0])
     pose = np.eye(3)[None, None], np.zeros((1, 1, 3))
-    return Scene("still", np.zeros(1), *pose, ("body",), parts, spans, lines, up, 2.0, np.array(low), np.array(high))
+    model = sh.Model("still")
+    model.add_body("body")
+    return Scene("still", np.zeros(1), *pose, Carriers(model), parts, spans, lines, up, 2.0, np.array(low), np.array(high))
 
 
 def ball(colour, place, radius=0.2, carrier=0) -> Part:

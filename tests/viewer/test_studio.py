@@ -13,7 +13,7 @@ import sharnir as sh
 from sharnir.model.visual import Visual
 from sharnir.reporting.progress import ProgressBar, progress_listener
 from sharnir.viewer.studio.folder import LARGEST_UPLOAD, Folder, words
-from sharnir.viewer.studio.jobs import Jobs
+from sharnir.viewer.studio.studio import Jobs
 from sharnir.viewer.studio.workspace import COMPARISON, FORMATS, QUICK, EditedOptions, Workspace
 from urdf_files import arm, write
 

@@ -17,10 +17,9 @@ from .solids import cone, rod
 
 ROUNDING = 1e-6
 """A moment below that of its force at this share of the mechanism's size counts as zero."""
-
+PREFIXES = {-2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G"}
 LONGEST = 0.3
 """The longest arrow of a layer, in sizes of the mechanism."""
-
 COLOURS: dict[str, tuple[Colour, Colour]] = {
     "forces": ((0.10, 0.55, 0.35, 1.0), (0.45, 0.65, 0.10, 1.0)),
     "reactions": ((0.80, 0.18, 0.28, 1.0), (0.62, 0.25, 0.72, 1.0)),
@@ -41,28 +40,20 @@ class Load:
 
 def arrows(layer: str, loads: Sequence[Load], size: float) -> tuple[list[Span], str]:
     """Shafts and heads, and what their length means; a moment has two heads."""
-    spans: list[Span] = []
-    words = []
-    least = 0.0
+    spans, words, least = list[Span](), list[str](), 0.0
     for moments, unit in ((False, "N"), (True, "N m")):
         alike = [x for x in loads if x.is_moment == moments]
         most = max((float(np.nanmax(np.linalg.norm(x.vector, axis=1), initial=0.0)) for x in alike), default=0.0)
         if most <= least:
             continue
         least = 1e-9 * most * size  # moments of forces that are known to rounding
-        words.append(_with_prefix(most, unit))
+        power = min(max(math.floor(math.log10(most) / 3), -2), 3)
+        words.append(f"{most / 1000.0**power:.3g} {PREFIXES[power]}{unit}")
         for x in alike:
             way = x.vector * (LONGEST * size / most)
             if float(np.nanmax(np.abs(way), initial=0.0)) > 1e-3 * size:
                 spans += _arrow(layer, x, way, 0.005 * size, COLOURS[layer][moments])
     return spans, f"{layer}: longest arrow of the run {' or '.join(words)}" if words else ""
-
-
-def _with_prefix(x: float, unit: str) -> str:
-    """Three digits: 26.8 kN."""
-    power = min(max(math.floor(math.log10(x) / 3), -2), 3)
-    prefix = {-2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G"}[power]
-    return f"{x / 1000.0**power:.3g} {prefix}{unit}"
 
 
 def _arrow(layer: str, load: Load, way: FloatArray, width: float, colour: Colour) -> Iterable[Span]:
@@ -78,10 +69,9 @@ def reactions(o: Outline, r: Result) -> list[Load]:
     for joint in (*o.model.joints, *o.model.closing_joints):
         if isinstance(joint.type, Elastic):
             continue
-        wrench = r.reaction(joint.name, axes="world", at="joint")
+        wrench, name = r.reaction(joint.name, axes="world", at="joint"), f"reaction of {joint.name}"
         start = o.anchor(joint.child, joint.child_at.position)
-        found.append(Load(f"reaction of {joint.name}", start, wrench[:, :3], False))
-        found.append(Load(f"reaction of {joint.name}", start, wrench[:, 3:], True))
+        found += [Load(name, start, wrench[:, :3], False), Load(name, start, wrench[:, 3:], True)]
     return found
 
 

@@ -16,10 +16,8 @@ from .scene import Scene
 
 ViewDirection: TypeAlias = str | Sequence[float] | None
 """A view by name, the direction from the mechanism to the camera, or None: a little from above and aside."""
-
 FIELD = 35.0
 """Vertical angle of view in degrees: narrow, for little distortion by perspective."""
-
 MARGIN = 1.12
 """Room around the mechanism."""
 
@@ -54,7 +52,10 @@ def camera_for(scene: Scene, aspect: float = 16 / 9, direction: Sequence[float] 
     half = np.maximum(0.5 * (scene.high - scene.low), 0.04 * scene.size)
     away = _three_quarters(scene) if direction is None else np.array(direction, dtype=float)
     away = away / np.linalg.norm(away)
-    up = scene.up if abs(scene.up @ away) < 0.999 else _across(scene.up)
+    up = scene.up
+    if abs(up @ away) >= 0.999:  # seen from above: x, or the axis most like it, is to the right
+        up = np.cross(up, np.eye(3)[0 if abs(up[0]) < 0.9 else 1])
+        up = up / np.linalg.norm(up)
     axes = Camera(centre + away, centre, up).axes()
     corners = box_corners(-half, half) @ axes.T
     slope, shift, distance = math.tan(math.radians(FIELD) / 2), np.zeros(3), 0.0
@@ -83,9 +84,8 @@ def direction_of(scene: Scene, view: ViewDirection) -> Sequence[float] | None:
     else:
         found = real_array(view, "view")
         if found.shape != (3,) or not np.isfinite(found).all() or not found.any():
-            raise StateError(
-                f"view: expected {known(VIEWS)} or three numbers, from the mechanism to the camera, got {brief(view)}"
-            )
+            expected = f"{known(VIEWS)} or three numbers, from the mechanism to the camera"
+            raise StateError(f"view: expected {expected}, got {brief(view)}")
     return found.tolist()
 
 
@@ -107,10 +107,3 @@ def _three_quarters(scene: Scene) -> FloatArray:
     turn, rise = math.radians(35.0 - 15.0 * flat), math.radians(20.0 - 5.0 * flat)
     level: FloatArray = math.cos(turn) * front + math.sin(turn) * aside
     return math.cos(rise) * level + math.sin(rise) * up
-
-
-def _across(up: FloatArray) -> FloatArray:
-    """Upward direction in a picture from above: x, or the axis most like it, is to the right."""
-    e = np.eye(3)[0 if abs(up[0]) < 0.9 else 1]
-    across: FloatArray = np.cross(up, e)
-    return across / np.linalg.norm(across)

@@ -1,29 +1,109 @@
-"""Forces and constraints: springs that stretch, dampers, cylinders, tendons, rods; contacts and the grounds they touch."""
+"""Joints as signs, one for each elementary motion; forces and constraints: springs that stretch, dampers, cylinders, tendons,
+rods; contacts and the grounds they touch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
 
+from ..kernels import joint_stage as stage
 from ..model.constraints import Distance, PointOnCurve, PointOnSurface, Rolling
 from ..model.forces import Actuator, Bushing, Contact, HydraulicCylinder, SpringDamper, Tendon
+from ..model.joints.joint_type import ElementaryMotion
+from ..model.placed_joint import PlacedJoint
 from ..model.pose import Pose, Rotation, unit_axis
 from ..model.shapes import Shape
 from ..model.surfaces import HeightFunction, Plane, Points
 from ..trace import at_values
 from ..types import FloatArray
 from .bodies import DARK, PALE, shape_part
-from .glyphs import CUT
-from .outline import Outline, matrix
+from .outline import FEW, Outline, matrix
 from .scene import Anchor, Colour, Geometry, Part, Span
-from .solids import cylinder, geometry, ring, rod, sphere, spring, square
+from .solids import box, cone, cylinder, geometry, ring, rod, sphere, spring, square
 
+DRIVEN: Colour = (0.85, 0.25, 0.22, 1.0)
+"""A joint that is moved by a function of time, or by another joint."""
+CUT: Colour = (0.60, 0.25, 0.60, 1.0)
+"""A joint that closes a loop."""
+
+
+def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bool = True) -> Iterator[Part | Span]:
+    """Signs of a joint. `rails`: draw what a slider slides on; a body with a shape needs none."""
+    parent, child = o.carriers.index(joint.parent), o.carriers.index(joint.child)
+    size = min(1.7 * min(o.width(i) for i in (parent, child)), 0.25 * o.length(child))
+    name = f"joint {joint.name}"
+    moved = joint.follows is not None or joint.type.motion is not None
+    colour = CUT if closing else DRIVEN if moved else DARK
+    kinds = [m.kind for m in joint.motions]
+    if stage.FREE in kinds:
+        return  # it holds nothing
+    count = sum(kind != stage.FIXED for kind in kinds)
+    if count == 0:
+        yield Part(name, "joints", box(), PALE, *o.carried(joint.child, joint.child_at, (1.4 * size,) * 3))
+        return
+    before, after, seen = Pose(), _fixed_part(joint.motions), 0
+    parent, parent_at = o.carriers.carry(joint.parent, joint.at)
+    child, child_at = o.carriers.carry(joint.child, joint.child_at)
+    for motion in joint.motions:
+        if motion.kind == stage.FIXED:
+            assert motion.placement is not None
+            before = before @ motion.placement
+            continue
+        seen += 1
+        # the first motion begins in the parent's frame, the last ends in the child's; those between are drawn with the child
+        frame, carrier = (parent_at @ before, parent) if seen == 1 and count > 1 else (child_at @ after.inverse() @ before, child)
+        for solid, at in _sign(motion, size, o.sides, with_axis=len(o.lengths) <= FEW):
+            yield Part(name, "joints", solid, colour, carrier, matrix(frame) @ at)
+    rail = next((m for m in joint.motions if m.kind == stage.SLIDE), None)
+    if rails and rail is not None and count == 1:
+        at = matrix(parent_at @ _fixed_part(joint.motions[: joint.motions.index(rail)]))
+        yield Part(name, "joints", cylinder(0.0, 8), PALE, parent, at @ _scaled(0.35 * size, 0.35 * size, 6.0 * size))
+        ends = o.anchor(joint.parent, joint.at.position), o.anchor(joint.child, joint.child_at.position)
+        yield Span(name, "joints", rod(8), PALE, 0.35 * size, *ends)
+
+
+def _sign(motion: ElementaryMotion, size: float, sides: int, with_axis: bool) -> Iterator[tuple[Geometry, FloatArray]]:
+    """The sign of a motion, along the z axis of its frame; `with_axis`: where it has an axis, with it."""
+    if motion.kind == stage.TURN:
+        yield cylinder(0.0, sides), _scaled(size, size, 2.6 * size)
+    elif motion.kind == stage.SLIDE:
+        yield box(), _scaled(2.0 * size, 2.0 * size, 3.2 * size)
+    elif motion.kind == stage.SCREW:
+        yield cylinder(0.0, sides), _scaled(0.7 * size, 0.7 * size, 4.0 * size)
+        for k in (-1.2, -0.4, 0.4, 1.2):
+            yield ring(0.25, sides), _scaled(size, size, size, k * size)
+    elif motion.kind == stage.BALL:
+        yield sphere(sides), _scaled(1.5 * size, 1.5 * size, 1.5 * size)
+    else:  # a motion given by functions has no sign of its own
+        yield sphere(8), _scaled(1.4 * size, 1.4 * size, 1.4 * size)
+    if with_axis and motion.kind in (stage.TURN, stage.SLIDE, stage.SCREW):
+        # a thin line along the axis with a tip in its positive direction, beyond what hides the sign
+        yield rod(6), _scaled(0.14 * size, 0.14 * size, 6.0 * size, -3.0 * size)
+        yield cone(8), _scaled(0.45 * size, 0.45 * size, 1.1 * size, 3.0 * size)
+
+
+def _fixed_part(motions: list[ElementaryMotion]) -> Pose:
+    """Product of all fixed steps of a joint, its coordinates being zero."""
+    pose = Pose()
+    for motion in motions:
+        if motion.kind == stage.FIXED:
+            assert motion.placement is not None
+            pose = pose @ motion.placement
+    return pose
+
+
+def _scaled(x: float, y: float, z: float, shift: float = 0.0) -> FloatArray:
+    """(4, 4): scaled, then shifted along z."""
+    out = np.diag([x, y, z, 1.0])
+    out[2, 3] = shift
+    return out
+
+
+# --- forces and constraints
 SPRING: Colour = (0.24, 0.55, 0.36, 1.0)
 TENDON: Colour = (0.78, 0.35, 0.16, 1.0)
-
-End = tuple[str, Iterable[float]]
 
 
 def force_parts(o: Outline, name: str, force: object) -> Iterator[Part | Span]:
@@ -31,7 +111,7 @@ def force_parts(o: Outline, name: str, force: object) -> Iterator[Part | Span]:
     label = f"force {name}"
     if isinstance(force, SpringDamper):
         a, b = o.anchor(force.a, force.at_a), o.anchor(force.b, force.at_b)
-        w = _spring_width(o, force)
+        w = float(np.clip(0.09 * (float(force.length) or 0.2 * o.size), 0.004 * o.size, 0.03 * o.size))
         if force.stiffness or force.law is not None:
             yield Span(label, "springs", spring(8 if o.sides > 8 else 4), SPRING, w, a, b)
         if force.damping or not (force.stiffness or force.law is not None):
@@ -47,9 +127,8 @@ def force_parts(o: Outline, name: str, force: object) -> Iterator[Part | Span]:
         yield from contact_parts(o, name, force)
     elif isinstance(force, Bushing):
         r = 1.6 * o.width(o.carriers.index(force.b))
-        yield Part(
-            label, "springs", sphere(o.sides), (*SPRING[:3], 0.6), *o.carried(force.b, Pose(force.at_b.position), (r, r, r))
-        )
+        ball = o.carried(force.b, Pose(force.at_b.position), (r, r, r))
+        yield Part(label, "springs", sphere(o.sides), (*SPRING[:3], 0.6), *ball)
         a, b = o.anchor(force.a, force.at_a.position), o.anchor(force.b, force.at_b.position)
         yield Span(label, "springs", rod(), SPRING, 0.4 * r, a, b)
 
@@ -80,18 +159,12 @@ def _ball(o: Outline, name: str, body: str, at: Iterable[float], radius: float) 
     return Part(name, "constraints", sphere(12), CUT, *o.carried(body, Pose(list(at)), (radius,) * 3))
 
 
-def _spring_width(o: Outline, force: SpringDamper) -> float:
-    """Width of a spring, in proportion to its free length and to the mechanism."""
-    length = float(force.length) or 0.2 * o.size
-    return float(np.clip(0.09 * length, 0.004 * o.size, 0.03 * o.size))
-
-
-def axes_parts(name: str, layer: str, carrier: int, at: FloatArray, length: float) -> Iterator[Part]:
+def axes_parts(name: str, carrier: int, at: FloatArray, length: float) -> Iterator[Part]:
     """A frame: red x, green y, blue z."""
     colours: tuple[Colour, ...] = ((0.85, 0.22, 0.20, 1.0), (0.22, 0.62, 0.26, 1.0), (0.20, 0.38, 0.85, 1.0))
     for axis, colour in zip(("x", "y", "z"), colours, strict=True):
         turned = matrix(Pose(rotation=Rotation.align_z(unit_axis(axis, name))), (0.035 * length, 0.035 * length, length))
-        yield Part(name, layer, rod(6), colour, carrier, at @ turned)
+        yield Part(name, "frames", rod(6), colour, carrier, at @ turned)
 
 
 # --- contacts: grounds that are touched are in the layer of bodies, shapes that touch in that of collision shapes
@@ -113,13 +186,9 @@ def contact_parts(o: Outline, name: str, contact: Contact) -> Iterator[Part]:
             place = matrix(Pose(contact.shape.at @ point), (r, r, r))
             yield Part(label, "collision", sphere(8), TOUCHING, carrier, place)
     others = (c for c in o.model.forces.values() if isinstance(c, Contact) and (c.on, c.against) == (contact.on, contact.against))
-    if next(others) is contact:  # a ground that many touch is drawn once
-        yield from _touched(o, label, contact)
-
-
-def _touched(o: Outline, label: str, contact: Contact) -> Iterator[Part]:
-    under, surface = o.carriers.index(contact.on), contact.against
-    edge = EDGE * o.size
+    if next(others) is not contact:  # a ground that many touch is drawn once
+        return
+    under, surface, edge = o.carriers.index(contact.on), contact.against, EDGE * o.size
     if isinstance(surface, Plane):
         if contact.on != "ground" or abs(surface.at.rotation.entries[8]) < 0.999:  # else the floor itself, see `floor_heights`
             yield Part(label, "bodies", square(), PALE, under, matrix(surface.at, (edge, edge, 1.0)))
@@ -131,10 +200,12 @@ def _touched(o: Outline, label: str, contact: Contact) -> Iterator[Part]:
 
 
 def floor_heights(o: Outline, up: FloatArray) -> list[float]:
-    """Heights of horizontal planes of the ground that something touches."""
-    planes = [c.against for c in o.model.forces.values() if isinstance(c, Contact) and c.on == "ground"]
-    planes = [p for p in planes if isinstance(p, Plane) and np.dot(p.at.rotation.entries[2::3], up) > 0.999]
-    return [float(np.dot(p.at.position, up)) for p in planes]
+    """Heights of horizontal planes of the ground that something touches, or on which discs roll."""
+    touched = [c.against for c in o.model.forces.values() if isinstance(c, Contact) and c.on == "ground"]
+    planes: list[tuple[Sequence[float], Sequence[float]]]
+    planes = [(p.at.position, p.at.rotation.entries[2::3]) for p in touched if isinstance(p, Plane)]
+    planes += [(c.point, unit_axis(c.normal, c.label)) for c in o.model.constraints.values() if isinstance(c, Rolling)]
+    return [float(np.dot(point, up)) for point, normal in planes if np.dot(normal, up) > 0.999]
 
 
 def _relief(ground: HeightFunction, edge: float) -> Geometry:
@@ -145,6 +216,5 @@ def _relief(ground: HeightFunction, edge: float) -> Geometry:
     normals = np.column_stack([-heights[:, 1], -heights[:, 2], np.ones(len(heights))])
     k = np.arange((CELLS + 1) * CELLS).reshape(CELLS, CELLS + 1)[:, :-1].ravel()
     faces = np.concatenate([np.stack([k, k + CELLS + 1, k + 1], 1), np.stack([k + 1, k + CELLS + 1, k + CELLS + 2], 1)])
-    return geometry(
-        np.column_stack([x.ravel(), y.ravel(), heights[:, 0]]), faces, normals / np.linalg.norm(normals, axis=1)[:, None]
-    )
+    vertices = np.column_stack([x.ravel(), y.ravel(), heights[:, 0]])
+    return geometry(vertices, faces, normals / np.linalg.norm(normals, axis=1)[:, None])

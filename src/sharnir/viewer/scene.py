@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from ..reporting.pictures import COLOURS
 from ..types import FloatArray
-from .carriers import GROUND as GROUND
-from .carriers import Carriers
 
+if TYPE_CHECKING:
+    from .outline import Carriers
+
+GROUND = -1
+"""The carrier of what does not move."""
 LAYERS = {
     "bodies": "bodies by their shapes, meshes and bars",
     "joints": "joints by type",
@@ -31,24 +35,13 @@ LAYERS = {
     "reactions": "reactions of the joints",
 }
 """Layers that can be switched on and off; in this order in every list of switches."""
-
 SHOWN = ("bodies", "joints", "springs", "constraints", "ground", "traces")
 """Layers that are on by default."""
-
 SEEN_THROUGH, THROUGH = ("frames", "mass"), 0.35
 """Layers inside bodies: where one of them is on, bodies have this opacity."""
-
 Colour = tuple[float, float, float, float]
 """Red, green, blue, opacity; 0 to 1."""
-
-
-def _opaque(colour: str) -> Colour:
-    """A colour of a figure, "#1b6ca8"."""
-    r, g, b = (x / 255 for x in bytes.fromhex(colour[1:]))
-    return r, g, b, 1.0
-
-
-TINTS = tuple(map(_opaque, COLOURS))
+TINTS: tuple[Colour, ...] = tuple((int(c[1:3], 16) / 255, int(c[3:5], 16) / 255, int(c[5:], 16) / 255, 1.0) for c in COLOURS)
 """Colours of several results drawn together, in this order: those of their curves."""
 
 
@@ -149,8 +142,8 @@ class Scene:
     """(T, rows, 3, 3): carrier → world."""
     position: FloatArray
     """(T, rows, 3)."""
-    bodies: tuple[str, ...]
-    """Names of the first rows; after them come places of flexible bodies."""
+    carriers: Carriers
+    """Where the rows of poses are from."""
     parts: Sequence[Part]
     spans: Sequence[Span]
     lines: Sequence[Line]
@@ -167,29 +160,16 @@ class Scene:
     """{layer: what the length of its arrows means}."""
     notes: tuple[str, ...] = ()
     """Remarks on what could not be drawn as the model says, and what is drawn instead."""
-    carriers: Carriers | None = None
-    """Where the rows of poses are from."""
 
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """The name of every row of poses: of a place of a flexible body that of the body."""
-        return self.bodies if self.carriers is None else self.carriers.names
+    @cached_property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the first rows; after them come places of flexible bodies."""
+        return self.carriers.names[: self.carriers.first]
 
     @property
     def choices(self) -> tuple[str, ...]:
         """Bodies that a user may choose from."""
-        hidden = self.carriers.hidden if self.carriers is not None else ()
-        return tuple(name for i, name in enumerate(self.bodies) if i not in hidden)
-
-    def anchor(self, body: str, point: FloatArray) -> Anchor:
-        """A point of a body, for what is added to a finished scene."""
-        if self.carriers is None:
-            return Anchor(self.bodies.index(body), point)
-        return Anchor(*self.carriers.nearest("ground" if body == "base" else body, point))
-
-    def carried(self, t: FloatArray, q: FloatArray, rotation: FloatArray, position: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Poses of all rows at coordinates q (T, nq), from those of the bodies."""
-        return (rotation, position) if self.carriers is None else self.carriers.poses(t, q, rotation, position)
+        return tuple(name for i, name in enumerate(self.bodies) if i not in self.carriers.hidden)
 
     @property
     def layers(self) -> tuple[str, ...]:

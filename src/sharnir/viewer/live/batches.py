@@ -6,7 +6,7 @@ import json
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ SQUARE = 1e-6
 """Cosine up to which columns of a placement are orthogonal, so that it is rotation and scale; else it is put into the mesh."""
 
 
-@dataclass(frozen=True, eq=False)
-class Poses:
+class Poses(NamedTuple):
     """Poses of all bodies: (N, 3, 3), (N, 3), and as quaternions (N, 4)."""
 
     rotation: FloatArray
@@ -31,8 +30,7 @@ class Poses:
     """The time of the scene; None where it is none of them: what is known for its times only is not drawn then."""
 
 
-@dataclass(frozen=True, eq=False)
-class Placements:
+class Placements(NamedTuple):
     """Where each instance of a batch is: (K, 3), (K, 4), (K, 3)."""
 
     position: FloatArray
@@ -52,9 +50,8 @@ class PartBatch:
 
     def placed(self, poses: Poses) -> Placements:
         """Placements in the world."""
-        fixed, wxyz, position = self.carrier == GROUND, poses.wxyz, poses.position
-        Q = np.where(fixed[:, None], (1.0, 0.0, 0.0, 0.0), wxyz[self.carrier] if len(wxyz) else (1.0, 0.0, 0.0, 0.0))
-        r = np.where(fixed[:, None], 0.0, position[self.carrier] if len(position) else 0.0)
+        Q = np.vstack([poses.wxyz, (1.0, 0.0, 0.0, 0.0)])[self.carrier]  # the last row is the ground: −1
+        r = np.vstack([poses.position, np.zeros(3)])[self.carrier]
         return Placements(r + rotated(Q, self.own.position), product(Q, self.own.wxyz), self.own.scale)
 
     @property
@@ -157,19 +154,13 @@ def glb(g: Geometry) -> bytes:
         if name == "POSITION":
             accessors[-1] |= {"min": array.min(axis=0).tolist(), "max": array.max(axis=0).tolist()}
         binary += array.tobytes()  # every array is a multiple of four bytes
+    primitive = {"attributes": {"POSITION": 0, "NORMAL": 1, "COLOR_0": 2}, "indices": 3, "material": 0, "mode": 4}
+    material = {"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": ROUGH}, "doubleSided": True}
     document = {
-        "asset": {"version": "2.0"},
-        "scene": 0,
-        "scenes": [{"nodes": [0]}],
-        "nodes": [{"mesh": 0}],
-        "meshes": [
-            {"primitives": [{"attributes": {"POSITION": 0, "NORMAL": 1, "COLOR_0": 2}, "indices": 3, "material": 0, "mode": 4}]}
-        ],
-        "materials": [{"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": ROUGH}, "doubleSided": True}],
-        "accessors": accessors,
-        "bufferViews": views,
-        "buffers": [{"byteLength": len(binary)}],
-    }
+        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [primitive]}], "materials": [material],
+        "accessors": accessors, "bufferViews": views, "buffers": [{"byteLength": len(binary)}],
+    }  # fmt: skip
     text = json.dumps(document).encode()
     text += b" " * (-len(text) % 4)
     chunks = struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(binary), b"BIN\0") + binary

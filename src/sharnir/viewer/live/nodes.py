@@ -18,7 +18,6 @@ TINTED = 0.8
 """The share of the tint in the colours of a scene that is one of several."""
 LABELS = 200
 """Largest number of labels: more would hide each other."""
-
 Drag = Callable[[str, int, FloatArray, FloatArray], None]
 """(phase "start", "update" or "end", body, point of it in the world, pointer in the world)."""
 
@@ -35,18 +34,18 @@ class SceneNodes:
         """Nodes of bodies, and their opacities."""
         self._labels: list[tuple[Any, int, FloatArray]] = []
         self._labelled = {"bodies": False, "joints": False}
+        self._row: int | None = 0
         poses = Poses(self.rotation, self.position, quaternions_of(self.rotation), 0)
         with server.atomic():
-            named: list[tuple[str, Batch]] = [(f"part{k}", batch) for k, batch in enumerate(part_batches(scene))]
-            named += [(f"span{k}", batch) for k, batch in enumerate(span_batches(scene))]
-            self._batches = [(batch, self._node(name, batch, batch.placed(poses))) for name, batch in named]
+            batches: list[Batch] = [*part_batches(scene), *span_batches(scene)]
+            self._batches = [(x, self._node(f"batch{k}", x, x.placed(poses))) for k, x in enumerate(batches)]
             self._lines()
             self._see_through()
 
     # --- moving ---------------------------------------------------------------------------------------------------------------
     def place(self, t: float, q: FloatArray, rotation: FloatArray, position: FloatArray, row: int | None = None) -> None:
         """`pose` of all carriers of parts, from the poses of the bodies (N, 3, 3), (N, 3)."""
-        R, r = self.scene.carried(np.array([t]), q[None], rotation[None], position[None])
+        R, r = self.scene.carriers.poses(np.array([t]), q[None], rotation[None], position[None])
         self.pose(R[0], r[0], row)
 
     def pose(self, rotation: FloatArray, position: FloatArray, row: int | None = None, wxyz: FloatArray | None = None) -> None:
@@ -71,7 +70,7 @@ class SceneNodes:
             return
         self.shown[layer] = on
         if on:
-            self.pose(self.rotation, self.position, getattr(self, "_row", 0))
+            self.pose(self.rotation, self.position, self._row)
         for node in self._by_layer[layer]:
             node.visible = on
         if layer in SEEN_THROUGH:
@@ -89,8 +88,11 @@ class SceneNodes:
         for label, _, _ in self._labels:
             label.remove()
         self._labels = []
-        if any(self._labelled.values()):
-            self._make_labels()
+        places = [x for kind in ("bodies", "joints") if self._labelled[kind] for x in label_places(self.scene, kind)]
+        for k, (text, carrier, point) in enumerate(places[:LABELS]):
+            at = point if carrier < 0 else self.position[carrier] + self.rotation[carrier] @ point
+            label = self.server.scene.add_label(f"{self.root}/labels/{k}", text, position=at, anchor="bottom-center")
+            self._labels.append((label, carrier, point))
 
     def on_drag(self, callback: Drag) -> None:
         """Call it when a body is dragged. Dragging beside the bodies still turns the camera."""
@@ -116,25 +118,16 @@ class SceneNodes:
     def _node(self, name: str, batch: Batch, placed: Placements) -> Any:
         g, colours = batch.members[0].geometry, np.array([self._tinted(x.colour, batch.layer) for x in batch.members])
         opacity = None if colours[0, 3] >= 1.0 else float(colours[0, 3])
-        common: dict[str, Any] = {
-            "batched_wxyzs": placed.wxyz,
-            "batched_positions": placed.position,
-            "batched_scales": placed.scale,
-            "lod": "off",
-            "cast_shadow": False,
-            "receive_shadow": False,
-            "visible": self.shown[batch.layer],
-        }
-        path = f"{self.root}/{batch.layer}/{name}"
-        scene = self.server.scene
+        common: dict[str, Any] = {"lod": "off", "cast_shadow": False, "receive_shadow": False, "visible": self.shown[batch.layer]}
+        common |= {"batched_wxyzs": placed.wxyz, "batched_positions": placed.position, "batched_scales": placed.scale}
+        path, scene = f"{self.root}/{batch.layer}/{name}", self.server.scene
         if g.colours is not None and self.tint is None:
             node: Any = scene.add_batched_glb(path, glb(g), **common)
         else:
             side = "front" if batch.layer == "ground" else "double"  # from below one sees through the floor
             rgb = np.round(255 * colours[:, :3]).astype(np.uint8)
-            node = scene.add_batched_meshes_simple(
-                path, g.vertices, g.faces, batched_colors=rgb, opacity=opacity, side=side, **common
-            )
+            common |= {"batched_colors": rgb, "opacity": opacity, "side": side}
+            node = scene.add_batched_meshes_simple(path, g.vertices, g.faces, **common)
             if batch.layer == "bodies":
                 self._solid.append((node, float(colours[0, 3])))
         self._by_layer[batch.layer].append(node)
@@ -146,18 +139,9 @@ class SceneNodes:
             if len(line.points) > 1:
                 groups.setdefault((line.layer, self._tinted(line.colour, line.layer)), []).append(segments(line.points))
         for k, ((layer, colour), parts) in enumerate(groups.items()):
-            node = self.server.scene.add_line_segments(
-                f"{self.root}/{layer}/lines{k}", np.concatenate(parts), rgb255(colour), thickness=LINE, thickness_units="screen",
-                visible=self.shown[layer],
-            )  # fmt: skip
+            draw, look = self.server.scene.add_line_segments, {"thickness": LINE, "thickness_units": "screen"}
+            node = draw(f"{self.root}/{layer}/lines{k}", np.concatenate(parts), rgb255(colour), visible=self.shown[layer], **look)
             self._by_layer[layer].append(node)
-
-    def _make_labels(self) -> None:
-        places = [x for kind in ("bodies", "joints") if self._labelled[kind] for x in label_places(self.scene, kind)]
-        for k, (text, carrier, point) in enumerate(places[:LABELS]):
-            at = point if carrier < 0 else self.position[carrier] + self.rotation[carrier] @ point
-            label = self.server.scene.add_label(f"{self.root}/labels/{k}", text, position=at, anchor="bottom-center")
-            self._labels.append((label, carrier, point))
 
     def _tinted(self, colour: Colour, layer: str) -> Colour:
         if self.tint is None or layer == "ground":

@@ -59,13 +59,8 @@ def tree(model: Model) -> tuple[list[Branch], int]:
 def loops(model: Model) -> list[str]:
     """Joints that close loops, and constraints."""
     model = numeric(model)
-    closing = [f"{j.parent} – {j.child} by {j.words}" for j in model.closing_joints]
-    own = [
-        f"{name} ({type(c).__name__})"
-        for name, c in model.constraints.items()
-        if name not in {j.name for j in model.closing_joints}
-    ]
-    return [*closing, *own]
+    closing = {j.name: f"{j.parent} – {j.child} by {j.words}" for j in model.closing_joints}
+    return [*closing.values(), *(f"{name} ({type(c).__name__})" for name, c in model.constraints.items() if name not in closing)]
 
 
 def energy_account(r: Result) -> list[tuple[str, str, str, str]]:

@@ -36,7 +36,6 @@ QUICK: dict[str, Any] = {"states": 4, "batch": 256, "rounds": 7}
 """Options of a comparison for which the user waits."""
 FINE = 0.01
 """Absolute over relative tolerance where the latter is edited: the ratio of the defaults of `simulate`."""
-
 FORMATS: dict[str, tuple[str, Callable[[Result, Path], object]]] = {
     "NetCDF: the whole motion": (".nc", lambda r, path: r.save(path)),
     "CSV: a table": (".csv", lambda r, path: r.to_csv(path)),
