@@ -7,7 +7,7 @@ import pytest
 
 import sharnir as sh
 from browser import changed_pixels, picture
-from sharnir.viewer.camera import Camera
+from sharnir.viewer.scene import Camera
 
 pytestmark = pytest.mark.browser
 
@@ -85,7 +85,7 @@ def compare_pose(page, swing: sh.Result, t: float) -> None:
 
 def test_the_first_view_is_that_of_pictures(swing, run, open_page):
     from sharnir.viewer.build import scene_of
-    from sharnir.viewer.camera import camera_for
+    from sharnir.viewer.scene import camera_for
 
     page = opened(open_page(run))
     c = page.evaluate("sharnir.camera")

@@ -9,13 +9,12 @@ from PIL import Image
 import sharnir as sh
 from sharnir.viewer import solids
 from sharnir.viewer.build import scene_of
-from sharnir.viewer.camera import Camera, camera_for
 from sharnir.viewer.motion import at_times
 from sharnir.viewer.outline import Carriers
 from sharnir.viewer.picture.kernels.scan import scan
 from sharnir.viewer.picture.renderer import Renderer
 from sharnir.viewer.picture.themes import linear, theme_of
-from sharnir.viewer.scene import GROUND, Anchor, Geometry, Line, Part, Scene, Span
+from sharnir.viewer.scene import GROUND, Anchor, Camera, Geometry, Line, Part, Scene, Span, camera_for
 
 RED, GREEN, BLUE = (0.9, 0.1, 0.1, 1.0), (0.1, 0.8, 0.1, 1.0), (0.1, 0.2, 0.9, 1.0)
 FRONT = Camera(np.array([0.0, -10.0, 0.0]), np.zeros(3), np.array([0.0, 0.0, 1.0]))

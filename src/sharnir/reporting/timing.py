@@ -21,7 +21,6 @@ cpu_clock: Clock = perf_counter if sys.platform == "win32" else process_time
 
 
 def repeated(call: Callable[[], Any]) -> Repeat:
-    """Repeat the same call."""
 
     def run(times: int) -> float:
         start = perf_counter()

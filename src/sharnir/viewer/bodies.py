@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..model.body import Body
+from ..model.constraints import Rolling
 from ..model.flexible import FlexibleBeam, ModalBody
 from ..model.pose import Pose, Rotation
 from ..model.shapes import Shape
@@ -79,7 +80,8 @@ def bars(o: Outline, i: int, colour: Colour) -> Iterator[Part]:
         root = points[0] if points else com
         far = _end_of_rod(body, root, com)
         yield from _bar(o, name, i, root, com if far is None else far, w, colour)
-        if far is None and body.mass > 0.0 and i not in o.rolling:  # a wheel is drawn by its constraint
+        rolls = any(isinstance(c, Rolling) and c.body == body.name for c in o.model.constraints.values())
+        if far is None and body.mass > 0.0 and not rolls:  # a wheel is drawn by its constraint
             geometry, at = ellipsoid(body, min(0.02 * o.size, 0.5 * o.length(i)), o.sides)
             yield Part(name, "bodies", geometry, colour, i, at)
 

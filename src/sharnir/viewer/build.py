@@ -18,11 +18,10 @@ from ..model.states import check_model, check_state
 from ..reporting.pictures import round_number
 from ..simulation.results.result import Result
 from ..types import FloatArray
-from .arrows import arrows, forces, reactions
 from .bodies import DARK, PALE, PALETTE, bars, flexible_parts, mass_parts, shape_part, struts
-from .elements import axes_parts, constraint_parts, floor_heights, force_parts, joint_parts
-from .outline import FEW, Carriers, Outline, box_corners, corners, matrix, outline
-from .scene import GROUND, LAYERS, SHOWN, Colour, Line, Part, Scene, Span
+from .elements import arrows, axes_parts, constraint_parts, floor_heights, force_parts, forces, joint_parts, reactions
+from .outline import FEW, Carriers, Outline, corners, matrix, outline
+from .scene import GROUND, LAYERS, SHOWN, Colour, Line, Part, Scene, Span, box_corners
 from .solids import sphere, square
 from .visuals import Drawn, drawn_visuals
 
@@ -136,7 +135,11 @@ def _scene(
     pieces: list[Piece] = [*looks, *_mechanism(o, looks)]
     scales: dict[str, str] = {}
     if r is not None:
-        pieces += _loads(o, r, shown, scales)
+        for layer, loads_of in (("forces", forces), ("reactions", reactions)):
+            if layer in (shown or ()) or (shown is None and len(model.bodies) <= FEW // 5):
+                spans, meaning = arrows(layer, loads_of(o, r), o.size)
+                pieces += spans
+                scales |= {layer: meaning} if meaning else {}
         for trace in listed_names(traces, "traces", StateError):
             pieces += _trace(o, r, trace)
     R, x = carriers.poses(t, q, R, x)
@@ -186,31 +189,18 @@ def _mechanism(o: Outline, looks: Sequence[Part]) -> Iterator[Piece]:
         yield from constraint_parts(o, name, constraint)
 
 
-def _loads(o: Outline, r: Result, shown: tuple[str, ...] | None, scales: dict[str, str]) -> Iterator[Span]:
-    """Arrows of forces and reactions; the meaning of their length is added to `scales`."""
-    for layer, loads_of in (("forces", forces), ("reactions", reactions)):
-        if layer in (shown or ()) or (shown is None and len(o.model.bodies) <= FEW // 5):
-            spans, meaning = arrows(layer, loads_of(o, r), o.size)
-            yield from spans
-            if meaning:
-                scales[layer] = meaning
-
-
 def _floors(
     o: Outline, planes: Sequence[Drawn], low: FloatArray, high: FloatArray, up: FloatArray, is_heavy: bool
 ) -> Iterator[Part | Line]:
     """The ground under a model with gravity, at the file's height if it gives one; and other planes of the file."""
+    floors = [one for one in planes if is_heavy and one.body == "ground" and one.at[:3, 2] @ up > 0.999]
     if is_heavy:
-        heights = [float(one.at[:3, 3] @ up) for one in planes if _is_floor(one, up)] + floor_heights(o, up)
+        heights = [float(one.at[:3, 3] @ up) for one in floors] + floor_heights(o, up)
         yield from ground_parts(low, high, up, o.size, max(heights, default=None))
     wide = np.diag([4.0 * o.size, 4.0 * o.size, 1.0, 1.0])
     for one in planes:
-        if not (is_heavy and _is_floor(one, up)):
+        if not any(one is floor for floor in floors):
             yield Part(one.label, "ground", one.geometry, one.colour or PALE, o.carriers.index(one.body), one.at @ wide)
-
-
-def _is_floor(plane: Drawn, up: FloatArray) -> bool:
-    return plane.body == "ground" and bool(plane.at[:3, 2] @ up > 0.999)
 
 
 def _looks(carriers: Carriers, role: str) -> tuple[list[Part], list[str], list[Drawn]]:

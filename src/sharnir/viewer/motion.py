@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import pi
 from typing import Any
@@ -90,10 +91,9 @@ def motion_of_mode(mode: Mode, amplitude: float | None = None, frames: int = 60)
         return times, mode.motion(amplitude, phases)
     chosen = visible_amplitude(mode)
     for _ in range(HALVINGS):
-        try:
+        with suppress(AssemblyError, SingularError):
             return times, mode.motion(chosen, phases)
-        except (AssemblyError, SingularError):
-            chosen *= 0.5
+        chosen *= 0.5
     return times, mode.motion(chosen, phases)
 
 
@@ -105,26 +105,23 @@ def visible_amplitude(mode: Mode) -> float:
     """Amplitude of the coordinate that moves most, for which some point moves by `VISIBLE` of the mechanism's size."""
     scene = scene_of(mode.dynamics.model, q=mode.q, t=mode.t)
     largest = 0.0
-    for i, points in enumerate(_points(scene)):
-        if len(points):
-            moved = _displacement(mode, scene, i)
-            turned = scene.rotation[0, i] @ points.T
-            path = moved[:3, None] + np.cross(moved[3:], turned.T).T
-            swing = np.exp(1j * np.linspace(0.0, pi, 13))  # half a period: the other half is its mirror image
-            largest = max(largest, float(np.linalg.norm((swing[:, None, None] * path).real, axis=1).max()))
+    for i, points in _points(scene).items():
+        moved = _displacement(mode, scene, i)
+        turned = scene.rotation[0, i] @ points.T
+        path = moved[:3, None] + np.cross(moved[3:], turned.T).T
+        swing = np.exp(1j * np.linspace(0.0, pi, 13))  # half a period: the other half is its mirror image
+        largest = max(largest, float(np.linalg.norm((swing[:, None, None] * path).real, axis=1).max()))
     return VISIBLE * scene.size / largest if largest > 0.0 else 1.0
 
 
 def scene_of_mode(mode: Mode, show: Sequence[str] | None = None, amplitude: float | None = None, frames: int = 60) -> Scene:
-    """One period of a mode as a scene."""
     scene = scene_of(mode.dynamics.model, show, mode.q, mode.t)
     t, q = motion_of_mode(mode, amplitude, frames)
     rotation, position = scene.carriers.poses(np.full(len(t), mode.t), q, *mode.dynamics.poses(q, mode.t))
     low, high = scene.low, scene.high
-    for i, points in enumerate(_points(scene)):
-        if len(points):
-            path = position[:, i, None] + np.einsum("tij,pj->tpi", rotation[:, i], points)
-            low, high = np.minimum(low, path.min(axis=(0, 1))), np.maximum(high, path.max(axis=(0, 1)))
+    for i, points in _points(scene).items():
+        path = position[:, i, None] + np.einsum("tij,pj->tpi", rotation[:, i], points)
+        low, high = np.minimum(low, path.min(axis=(0, 1))), np.maximum(high, path.max(axis=(0, 1)))
     return replace(scene.at_poses(t, rotation, position), low=low, high=high)
 
 
@@ -136,10 +133,10 @@ def _displacement(mode: Mode, scene: Scene, row: int) -> FloatArray:
     return mode.body(name, [float(x) for x in scene.carriers.places[row - places][1].position])
 
 
-def _points(scene: Scene) -> list[FloatArray]:
-    """Corners of what is drawn on every row of poses, in its axes."""
-    found: list[list[FloatArray]] = [[] for _ in scene.carriers.names]
+def _points(scene: Scene) -> dict[int, FloatArray]:
+    """Corners of what is drawn on each row of poses, in its axes."""
+    found: dict[int, list[FloatArray]] = {}
     for part in scene.parts:
         if part.layer == "bodies" and part.carrier != GROUND:
-            found[part.carrier] += corners(part.geometry, part.at)
-    return [np.array(points).reshape(-1, 3) for points in found]
+            found.setdefault(part.carrier, []).extend(corners(part.geometry, part.at))
+    return {i: np.array(points) for i, points in found.items()}

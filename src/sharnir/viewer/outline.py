@@ -13,14 +13,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ..model.constraints import Distance, Rolling
+from ..model.constraints import Distance
 from ..model.deformed_places import Material, material
 from ..model.flexible import FlexibleBeam, ModalBody
 from ..model.forces import Bushing, SpringDamper, Tendon
 from ..model.model import Model
 from ..model.pose import Pose
 from ..types import FloatArray
-from .scene import GROUND, Anchor, Geometry
+from .scene import GROUND, Anchor, Geometry, box_corners
 
 
 @dataclass(eq=False)
@@ -129,11 +129,6 @@ class Outline:
     """Length of the mechanism, m."""
     carriers: Carriers
 
-    @cached_property
-    def rolling(self) -> frozenset[int]:
-        """Bodies that roll on a plane."""
-        return frozenset(self.model.body_index(c.body) for c in self.model.constraints.values() if isinstance(c, Rolling))
-
     @property
     def sides(self) -> int:
         """Sides of round solids: fewer for many bodies, each of which is small on the picture."""
@@ -164,11 +159,6 @@ def matrix(pose: Pose, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatArray:
     out[:3, :3] = np.asarray(pose.rotation.matrix, dtype=float) * np.asarray(scale)
     out[:3, 3] = pose.position
     return out
-
-
-def box_corners(low: FloatArray, high: FloatArray) -> FloatArray:
-    """(8, 3)."""
-    return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
 
 
 def corners(geometry: Geometry, at: FloatArray) -> list[FloatArray]:

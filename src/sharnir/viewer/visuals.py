@@ -90,7 +90,11 @@ class Drawn(NamedTuple):
 def drawn_visuals(model: Model, role: str = "visual", sides: int = ROUND) -> tuple[list[Drawn], list[str]]:
     """Visuals, or collision shapes, of a model without parameters; and notes on what is not drawn as the model says. `sides`: of
     what is round. Meshes are opened where the reader of the model's file allowed it."""
-    return _Drawing(model, role, sides).all()
+    drawing = _Drawing(model, role, sides)
+    drawn = [one for visual in drawing.visuals for one in drawing.one(visual)]
+    for why, names in drawing.faults.items():
+        drawing.notes.append(f"drawn as boxes: {plural(len(names), 'mesh', 'meshes')} {why}: {_listed(names)}")
+    return drawn, drawing.notes
 
 
 class _Drawing:
@@ -100,15 +104,9 @@ class _Drawing:
         self.bodies = {body.name: body for body in model.bodies}
         self.faults: dict[str, list[str]] = {}
         """{fault: meshes that have it}."""
-
-    def all(self) -> tuple[list[Drawn], list[str]]:
         self.meshes = self._read()
-        drawn = [one for visual in self.visuals for one in self._one(visual)]
-        for why, names in self.faults.items():
-            self.notes.append(f"drawn as boxes: {plural(len(names), 'mesh', 'meshes')} {why}: {_listed(names)}")
-        return drawn, self.notes
 
-    def _one(self, visual: Visual) -> list[Drawn]:
+    def one(self, visual: Visual) -> list[Drawn]:
         if visual.kind in ("mesh", "sdf"):
             mesh = self.meshes.get(visual.path) if visual.path is not None else None
             return self._stand_ins(visual) if mesh is None else self._mesh(visual, mesh)

@@ -18,8 +18,7 @@ import numpy as np
 
 from ...errors import SharnirError
 from ...types import FloatArray
-from ..camera import camera_for
-from ..scene import LAYERS, Colour, Scene
+from ..scene import LAYERS, Colour, Scene, camera_for
 from ..server import Server
 from .nodes import SceneNodes
 

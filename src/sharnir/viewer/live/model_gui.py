@@ -14,9 +14,8 @@ from ...errors import SharnirError
 from ...reporting.pictures import round_number
 from ...types import FloatArray
 from ..solids import sphere, spring
-from .batches import turns_from_z
 from .live_stage import Stage
-from .nodes import SceneNodes
+from .nodes import SceneNodes, turns_from_z
 from .posing import Posing, Slider
 from .session import Hand, Session
 
@@ -38,7 +37,12 @@ class PosingPanel:
         self._unit = gui.add_button_group("angles in", ("rad", "deg")) if any(s.is_angle for s in posing.sliders) else None
         if self._unit is not None:
             self._unit.on_click(lambda event: stage.post("unit", lambda: self._in_degrees(event.target.value == "deg")))
-        self._time: Any = self._time_slider() if posing.follows_time else None
+        self._time: Any = None
+        if posing.follows_time:
+            t, length = posing.t, abs(float(getattr(posing.model.simulation, "duration", None) or WATCH))
+            hint, step = "drives are where they are at this time", round_number(max(length / STEPS, 1e-12), up=False)
+            self._time = gui.add_slider("time, s", t, t + length, step, t, hint=hint)
+            stage.on(self._time, "time", lambda t: self.change(lambda: posing.set_time(t)))
         joints = list(dict.fromkeys(s.joint for s in posing.sliders))
         self._joint = joints[0] if len(posing.sliders) > MANY else None
         if self._joint is not None:
@@ -52,7 +56,6 @@ class PosingPanel:
         self.draw()
 
     def draw(self, sliders: bool = True) -> None:
-        """Draw the pose, and the sliders at their values."""
         posing = self.posing
         at_start = np.array_equal(posing.q, posing.start[0]) and posing.t == posing.start[1]
         self.nodes.place(posing.t, posing.q, *posing.poses(), 0 if at_start else None)
@@ -111,13 +114,6 @@ class PosingPanel:
         self.stage.on(handle, ("slider", slider.name), moved)
         return handle
 
-    def _time_slider(self) -> Any:
-        t, length = self.posing.t, abs(float(getattr(self.posing.model.simulation, "duration", None) or WATCH))
-        hint, step = "drives are where they are at this time", round_number(max(length / STEPS, 1e-12), up=False)
-        handle = self.stage.viser.gui.add_slider("time, s", t, t + length, step, t, hint=hint)
-        self.stage.on(handle, "time", lambda t: self.change(lambda: self.posing.set_time(t)))
-        return handle
-
     def _in_degrees(self, on: bool) -> None:
         if on != self._degrees:
             self._degrees = on
@@ -151,7 +147,7 @@ class SessionPanel:
         self.running = False
         gui = stage.viser.gui
         self._button = gui.add_button("simulate", hint="from the present position, at rest, in real time")
-        self._button.on_click(lambda _: stage.post("simulate", self.toggle))
+        self._button.on_click(lambda _: stage.post("simulate", lambda: self.stop() if self.running else self.start()))
         self._strength = gui.add_slider("pull", 0.1, 10.0, 0.1, 1.0, hint="how hard: 1 moves the whole mechanism")
         self._words = gui.add_markdown("Simulate, then drag a body: a spring pulls it to the pointer.")
         at = {"batched_wxyzs": np.array([[1.0, 0.0, 0.0, 0.0]]), "batched_positions": np.zeros((1, 3))}
@@ -162,9 +158,6 @@ class SessionPanel:
         self._ball = draw("/hand/ball", ball.vertices, ball.faces, batched_scales=BALL * size, **look)
         self._clock, self._said, self._lag = (0.0, 0.0), 0.0, 1.0
         stage.tickers.append(self.tick)
-
-    def toggle(self) -> None:
-        self.stop() if self.running else self.start()
 
     def start(self) -> None:
         posing = self.sliders.posing

@@ -93,7 +93,6 @@ class Track:
         return wxyz / np.linalg.norm(wxyz, axis=-1, keepdims=True), position
 
     def row(self, t: float) -> int:
-        """The row of the scene that is nearest in time."""
         k, share = self._place(t)
         return k + round(share)
 
@@ -184,8 +183,8 @@ class PlotsPanel:
                 headings.setdefault((panel.title, panel.unit), panel)
                 rows = merged.setdefault((panel.title, panel.unit), [])
                 rows += [(r.t, f"{names[k]}: {label}" if several else label, y, k) for label, y in panel.lines.items()]
-        plots = {key: Plot(lines) for key, lines in merged.items()}
-        self._plots = [(_chart(stage, headings[key], plot), plot) for key, plot in plots.items()]
+        plots = [(headings[key], Plot(lines)) for key, lines in merged.items()]
+        self._plots = [(_chart(stage, panel, plot), plot) for panel, plot in plots]
 
     def follow(self, t: float) -> None:
         """Move the line, but not at every frame: each time the chart is drawn anew."""

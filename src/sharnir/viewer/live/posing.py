@@ -135,7 +135,6 @@ class Posing:
         return self.dynamics.poses(self.q, self.t, parameters=self._parameters)
 
     def value(self, slider: Slider) -> float:
-        """Where a slider stands."""
         return float(self.q[slider.place] if slider.turn is None else self._angles[slider.place][slider.turn])
 
     def text(self) -> str:

@@ -67,13 +67,8 @@ def pulled_model(model: Model, body: str) -> Model:
         raise ModelError(f"no body {body!r} to pull")
     out = model.copy()
     symbols: list[Any] = [out.add_parameter(name, 0.0) for name in _names(model)]
-    out.add_force(SpringDamper("ground", body, symbols[:3], symbols[3:6], symbols[6], symbols[7]), hand_force(model))
+    out.add_force(SpringDamper("ground", body, symbols[:3], symbols[3:6], symbols[6], symbols[7]), _free(HAND, model.forces))
     return out
-
-
-def hand_force(model: Model) -> str:
-    """The hand's name among the forces of `pulled_model(model, …)`."""
-    return _free(HAND, model.forces)
 
 
 def _names(model: Model) -> list[str]:
@@ -157,7 +152,6 @@ class Session:
         self._change(hand)
 
     def move(self, at: FloatArray) -> None:
-        """The hand to another point of the world."""
         if self.hand is not None:
             self._change(replace(self.hand, at=np.asarray(at, dtype=float)))
 
@@ -205,6 +199,6 @@ class Session:
         self.q, self.v, self.t = found.q[-1].copy(), found.v[-1].copy(), float(found.t[-1])
         self.states = found.state().get("states", {})
         for k, cause in enumerate(found.causes):
-            name = "hand's damper" if cause == hand_force(self.model) and self.hand is not None else cause
+            name = "hand's damper" if cause == _free(HAND, self.model.forces) and self.hand is not None else cause
             self.account.work[name] = self.account.work.get(name, 0.0) + float(found.work_done[-1, k])
         self.account.now = self._energy()

@@ -18,7 +18,7 @@ from ...reporting.atomic_write import file_path
 from ...simulation.results.result import Result
 from ...types import State
 from ..build import position_of, scene_of
-from ..scene import TINTS
+from ..scene import TINTS, Scene
 from ..server import Server, open_in_browser
 from .live_stage import Stage
 from .model_gui import PosingPanel, SessionPanel
@@ -42,12 +42,11 @@ def subjects_of(what: Any, **options: Any) -> list[Subject]:
         found = [one for x in what for one in subjects_of(x, **options)]
     else:
         raise StateError(f"a view shows a model, a result, a list of results or the name of a file; got {brief(what)}")
-    models = [x for x in found if isinstance(x, Model)]
     if not found:
         raise StateError("nothing to see: the list is empty")
     if len(found) > MOST:
         raise StateError(f"{len(found)} results cannot be told apart; choose at most {MOST}: view([rollout[0], rollout[7]])")
-    if models and len(found) > 1:
+    if len(found) > 1 and any(isinstance(x, Model) for x in found):
         raise StateError("several results can be seen together; a model is seen by itself: simulate it first")
     return found
 
@@ -128,12 +127,50 @@ class View:
         self, found: Sequence[Subject], q: State = None, t: float = 0.0, show: Sequence[str] | None = None,
         plots: Sequence[str] = (), parameters: Mapping[str, float] | None = None,
     ) -> None:  # fmt: skip
-        """Fill the empty page."""
         self.playback, self.sliders, self.simulation = None, None, None
         if isinstance(found[0], Model):
-            show_model(self, found[0], q, t, show, parameters)
+            scene = scene_of(found[0].with_parameters(parameters) if parameters else found[0], show, q, t)
+            self._show_model(found[0], scene, q, t, parameters)
         else:
-            show_results(self, [r for r in found if isinstance(r, Result)], show, plots)
+            self._show_results([r for r in found if isinstance(r, Result)], show, plots)
+
+    def _show_model(self, model: Model, scene: Scene, q: State, t: float, parameters: Mapping[str, float] | None) -> None:
+        """Sliders, the running simulation, layers, paths."""
+        stage, gui = self.stage, self.stage.viser.gui
+        nodes = stage.add(scene, room=ROOM)
+        stage.add_status()
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("pose"):
+            posing = Posing(model, q, t, scene.size, parameters)
+            folder = gui.add_folder("simulation")
+            self.sliders = PosingPanel(stage, posing, nodes)
+        with folder:
+            self.simulation = SessionPanel(stage, self.sliders, nodes)
+        stage.tickers.append(_add_show_tab(stage, tabs, [nodes]).tick)
+        stage.say(posing.message)
+
+    def _show_results(self, results: Sequence[Result], show: Sequence[str] | None, plots: Sequence[str]) -> None:
+        """Playback, plots, layers, paths."""
+        stage, gui, names = self.stage, self.stage.viser.gui, names_of(results)
+        several = len(results) > 1
+        nodes = [stage.add(scene_of(r, show), TINTS[k % len(TINTS)] if several else None) for k, r in enumerate(results)]
+        for other in nodes[1:]:
+            other.show("ground", False)
+        stage.add_status()
+        self.playback = PlaybackPanel(stage, nodes)
+        if several:
+            colours = (rgb255(TINTS[k % len(TINTS)]) for k in range(len(names)))
+            marks = (f'<span style="color:rgb{c}">&#9632;</span> {escape(x)}' for c, x in zip(colours, names, strict=True))
+            gui.add_html("<div style='padding:0.3em 1em;font-size:0.9em'>" + "<br>".join(marks) + "</div>")
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("plots"):
+            charts = PlotsPanel(stage, results, names, plots)
+        _add_show_tab(stage, tabs, nodes)
+        with tabs.add_tab("summary"):
+            for r, name in zip(results, names, strict=True):
+                style, words = "padding:0 1em;font-size:0.7em;white-space:pre-wrap", escape(f"{name}\n{r.summary()}")
+                gui.add_html(f"<pre style='{style}'>{words}</pre>")
+        self.playback.watchers.append(charts.follow)
 
     def stop(self) -> None:
         if not self._stopped.is_set():
@@ -204,55 +241,10 @@ def view(
 
 
 def titled(found: Sequence[Subject]) -> str:
-    """Title of the page."""
     return " and ".join(names_of(found)) if len(found) < 3 else f"{len(found)} results"
 
 
-def show_model(
-    out: View, model: Model, q: State, t: float, show: Sequence[str] | None, parameters: Mapping[str, float] | None
-) -> None:
-    """Sliders, the running simulation, layers, paths."""
-    stage, gui = out.stage, out.stage.viser.gui
-    scene = scene_of(model if not parameters else model.with_parameters(parameters), show, q, t)
-    nodes = stage.add(scene, room=ROOM)
-    stage.add_status()
-    tabs = gui.add_tab_group()
-    with tabs.add_tab("pose"):
-        posing = Posing(model, q, t, scene.size, parameters)
-        folder = gui.add_folder("simulation")
-        out.sliders = PosingPanel(stage, posing, nodes)
-    with folder:
-        out.simulation = SessionPanel(stage, out.sliders, nodes)
-    stage.tickers.append(_add_show_tab(stage, tabs, [nodes]).tick)
-    stage.say(posing.message)
-
-
-def show_results(out: View, results: Sequence[Result], show: Sequence[str] | None, plots: Sequence[str]) -> None:
-    """Playback, plots, layers, paths."""
-    stage, gui, names = out.stage, out.stage.viser.gui, names_of(results)
-    several = len(results) > 1
-    nodes = [stage.add(scene_of(r, show), TINTS[k % len(TINTS)] if several else None) for k, r in enumerate(results)]
-    for other in nodes[1:]:
-        other.show("ground", False)
-    stage.add_status()
-    out.playback = PlaybackPanel(stage, nodes)
-    if several:
-        colours = (rgb255(TINTS[k % len(TINTS)]) for k in range(len(names)))
-        marks = (f'<span style="color:rgb{c}">&#9632;</span> {escape(x)}' for c, x in zip(colours, names, strict=True))
-        gui.add_html("<div style='padding:0.3em 1em;font-size:0.9em'>" + "<br>".join(marks) + "</div>")
-    tabs = gui.add_tab_group()
-    with tabs.add_tab("plots"):
-        charts = PlotsPanel(stage, results, names, plots)
-    _add_show_tab(stage, tabs, nodes)
-    with tabs.add_tab("summary"):
-        for r, name in zip(results, names, strict=True):
-            style, words = "padding:0 1em;font-size:0.7em;white-space:pre-wrap", escape(f"{name}\n{r.summary()}")
-            gui.add_html(f"<pre style='{style}'>{words}</pre>")
-    out.playback.watchers.append(charts.follow)
-
-
 def _add_show_tab(stage: Stage, tabs: Any, nodes: list[SceneNodes]) -> TracesPanel:
-    """The tab of layers, camera and paths."""
     gui = stage.viser.gui
     with tabs.add_tab("show"):
         stage.server.notes += stage.add_notes()

@@ -19,9 +19,8 @@ from ...simulation.results.charts import Charts, charts, named_results
 from ...simulation.results.result import Result
 from ...types import FilePath, State
 from ..build import Trace, scene_of
-from ..camera import ViewDirection, direction_of
 from ..motion import scene_of_mode, title_of_mode
-from ..scene import LAYERS, Scene
+from ..scene import LAYERS, Scene, ViewDirection, direction_of
 from . import facts
 from .contents import Take, data_of
 from .keyframes import Motion, fewer, finite_rows, key_frames

@@ -22,8 +22,22 @@ from ...simulation.results.charts import Charts
 from ...simulation.results.plotly_plots import thinned
 from ...simulation.results.result import Result
 from ...types import FloatArray
-from ..camera import FIELD, ViewDirection, camera_for, direction_of
-from ..scene import SEEN_THROUGH, THROUGH, TINTS, Anchor, Colour, Geometry, Part, Scene, Span, groups
+from ..scene import (
+    FIELD,
+    SEEN_THROUGH,
+    THROUGH,
+    TINTS,
+    Anchor,
+    Colour,
+    Geometry,
+    Part,
+    Scene,
+    Span,
+    ViewDirection,
+    camera_for,
+    direction_of,
+    groups,
+)
 from .keyframes import TURN, Motion
 
 TYPES = {"float32": "f4", "float64": "f8", "uint8": "u1", "int8": "i1", "uint16": "u2", "uint32": "u4", "int32": "i4"}

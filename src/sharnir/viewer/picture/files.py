@@ -172,7 +172,6 @@ def _check_count(count: int) -> None:
 
 
 # --- encoders: functions that add frames to a file; a film that is left by an exception stops at once
-GIF_COLOURS = 256
 Size = tuple[int, int]
 Add = Callable[["Image"], None]
 
@@ -243,7 +242,7 @@ def _gif(path: Path, size: Size, rate: float, some: Callable[[], Sequence[Image]
     sheet = Image.new("RGB", (width, height * len(chosen)))
     for k, frame in enumerate(chosen):
         sheet.paste(frame.convert("RGB"), (0, k * height))
-    palette = sheet.quantize(GIF_COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    palette = sheet.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     yield lambda frame: frames.append(frame.convert("RGB").quantize(palette=palette, dither=Image.Dither.NONE))
     ends = [round(100 * (k + 1) / rate) for k in range(len(frames))]  # hundredths of a second, the unit of the format
     delays = [10 * (b - a) for a, b in zip([0, *ends[:-1]], ends, strict=True)]

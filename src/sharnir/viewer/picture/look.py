@@ -6,15 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import StateError, brief
+from ...errors import NOT_A_NUMBER, StateError, brief
 from ...types import FloatArray, truth
-from ..camera import ViewDirection, camera_for, direction_of
 from ..outline import corners
-from ..scene import GROUND, Scene
+from ..scene import GROUND, Scene, ViewDirection, camera_for, direction_of
 from .renderer import Renderer
 from .themes import RGB, theme_of
 
@@ -45,21 +44,17 @@ class Look:
 
     def __post_init__(self) -> None:
         theme_of(self.theme)
-        object.__setattr__(self, "size", _checked(self.size))
+        try:
+            width, height = (int(x) for x in self.size if x == int(x))
+        except NOT_A_NUMBER:
+            raise StateError(f"size: expected width and height in pixels, as (1280, 720), got {brief(self.size)}") from None
+        if not all(SIZES[0] <= x <= SIZES[1] for x in (width, height)):
+            raise StateError(f"size: a picture has {SIZES[0]} to {SIZES[1]} pixels along each side, got {width} × {height}")
+        object.__setattr__(self, "size", (width, height))
         for name in ("labels", "transparent"):
             truth(getattr(self, name), name)
         if not isinstance(self.title, str):
             raise StateError(f"title: expected text, got {brief(self.title)}")
-
-
-def _checked(size: Any) -> tuple[int, int]:
-    try:
-        width, height = (int(x) for x in size if x == int(x))
-    except (TypeError, ValueError, OverflowError):
-        raise StateError(f"size: expected width and height in pixels, as (1280, 720), got {brief(size)}") from None
-    if not all(SIZES[0] <= x <= SIZES[1] for x in (width, height)):
-        raise StateError(f"size: a picture has {SIZES[0]} to {SIZES[1]} pixels along each side, got {width} × {height}")
-    return width, height
 
 
 HEIGHT = 1 / 40

@@ -13,9 +13,7 @@ import numpy as np
 from ...dialect.arithmetic import Options
 from ...dialect.native import bind_kernel
 from ...types import FloatArray
-from ..camera import Camera
-from ..outline import box_corners
-from ..scene import Scene
+from ..scene import Camera, Scene, box_corners
 from .kernels.light import Surface
 from .kernels.place import Placed, View, place
 from .kernels.scan import Bins, Cast, bin_triangles, cast_shadows
@@ -23,11 +21,9 @@ from .kernels.strips import Picture, Samples, draw_strips
 from .themes import Theme, linear, screen_values
 from .triangles import Triangles
 
+
 # --- triangles that reach behind the camera: the part in front of it
-Clipped = tuple[FloatArray, FloatArray, FloatArray, np.ndarray, np.ndarray, np.ndarray]
-
-
-def clipped(triangles: Triangles, placed: Placed, view: View) -> Clipped:
+def clipped(triangles: Triangles, placed: Placed, view: View) -> tuple[np.ndarray, ...]:
     """Screen, normals, colours, faces, which faces are opaque and which translucent: those given, where nothing reaches behind
     the camera."""
     screen, faces = placed.screen, triangles.faces

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...types import FloatArray
-from ..camera import Camera
-from ..scene import GROUND, Geometry, Line, Part, Scene, opacity_of
+from ..scene import GROUND, SEEN_THROUGH, THROUGH, Camera, Geometry, Line, Part, Scene
 from .themes import linear
 
 # --- lines as narrow strips that face the camera, as many pixels wide near as far
@@ -39,7 +38,7 @@ class Piece(NamedTuple):
 
 
 def strokes(lines: Sequence[Line], camera: Camera, pixel: float, grid_opacity: float) -> Iterator[Piece]:
-    """`pixel`: its height as a share of depth. The lines of the ground fade out from its middle to its edge."""
+    """Two triangles for every segment; lines of the ground fade out to its edge. `pixel`: its height as a share of depth."""
     grid = np.array([x.points for x in lines if x.layer == "ground"])
     for line in lines:
         points = np.asarray(line.points, dtype=float)
@@ -51,32 +50,27 @@ def strokes(lines: Sequence[Line], camera: Camera, pixel: float, grid_opacity: f
             opacity = grid_opacity * line.colour[3] * np.clip(1.0 - away, 0.0, 1.0) ** 0.7
         a, b, opacity_a, opacity_b = points[:-1], points[1:], opacity[:-1], opacity[1:]
         seen = (np.linalg.norm(b - a, axis=1) > 0.0) & ((opacity_a > 0.0) | (opacity_b > 0.0))
-        if seen.any():
-            yield _strip(a[seen], b[seen], opacity_a[seen], opacity_b[seen], line, camera, pixel)
-
-
-def _strip(
-    a: FloatArray, b: FloatArray, opacity_a: FloatArray, opacity_b: FloatArray, line: Line, camera: Camera, pixel: float
-) -> Piece:
-    """Two triangles for every segment."""
-    half = 0.5 * WIDTH.get(line.layer, USUAL) * pixel
-    back = camera.axes()[2]
-    if line.layer != "ground":
-        a, b = (p + NEARER * (camera.position - p) for p in (a, b))
-    side = np.cross(b - a, camera.position - a)
-    side /= np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-300)
-    wide_a, wide_b = (side * half * ((camera.position - p) @ back)[:, None] for p in (a, b))
-    if line.layer != "ground":  # segments of a path overlap a little: no gap is seen where it bends
-        along = 0.5 * (b - a) / np.linalg.norm(b - a, axis=1, keepdims=True)
-        a = a - along * np.linalg.norm(wide_a, axis=1, keepdims=True)
-        b = b + along * np.linalg.norm(wide_b, axis=1, keepdims=True)
-    vertices = np.stack([a - wide_a, a + wide_a, b + wide_b, b - wide_b], axis=1).reshape(-1, 3)
-    colours = np.empty((len(vertices), 4))
-    colours[:, :3] = linear(line.colour[:3])
-    colours[:, 3] = np.stack([opacity_a, opacity_a, opacity_b, opacity_b], axis=1).ravel()
-    first = 4 * np.arange(len(a))[:, None]
-    faces = np.concatenate([first + np.array([0, 1, 2]), first + np.array([0, 2, 3])])
-    return Piece(vertices, np.zeros_like(vertices), colours, faces, casts=False)
+        if not seen.any():
+            continue
+        a, b, opacity_a, opacity_b = a[seen], b[seen], opacity_a[seen], opacity_b[seen]
+        half = 0.5 * WIDTH.get(line.layer, USUAL) * pixel
+        back = camera.axes()[2]
+        if line.layer != "ground":
+            a, b = (p + NEARER * (camera.position - p) for p in (a, b))
+        side = np.cross(b - a, camera.position - a)
+        side /= np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-300)
+        wide_a, wide_b = (side * half * ((camera.position - p) @ back)[:, None] for p in (a, b))
+        if line.layer != "ground":  # segments of a path overlap a little: no gap is seen where it bends
+            along = 0.5 * (b - a) / np.linalg.norm(b - a, axis=1, keepdims=True)
+            a = a - along * np.linalg.norm(wide_a, axis=1, keepdims=True)
+            b = b + along * np.linalg.norm(wide_b, axis=1, keepdims=True)
+        vertices = np.stack([a - wide_a, a + wide_a, b + wide_b, b - wide_b], axis=1).reshape(-1, 3)
+        colours = np.empty((len(vertices), 4))
+        colours[:, :3] = linear(line.colour[:3])
+        colours[:, 3] = np.stack([opacity_a, opacity_a, opacity_b, opacity_b], axis=1).ravel()
+        first = 4 * np.arange(len(a))[:, None]
+        faces = np.concatenate([first + np.array([0, 1, 2]), first + np.array([0, 2, 3])])
+        yield Piece(vertices, np.zeros_like(vertices), colours, faces, casts=False)
 
 
 # --- all that is drawn
@@ -97,7 +91,8 @@ class Triangles:
         pieces = [Piece(none, none, np.zeros((0, 4)), none.astype(int))]
         for part in sorted(scene.parts, key=_size):  # where surfaces are in one plane, the smaller part is seen
             if part.layer in shown and part.layer != "ground":
-                colour = (*part.colour[:3], opacity_of(part, shown))
+                inside = part.layer == "bodies" and any(layer in shown for layer in SEEN_THROUGH)
+                colour = (*part.colour[:3], part.colour[3] * (THROUGH if inside else 1.0))
                 pieces.append(_piece(part.geometry, colour, 0 if part.carrier == GROUND else 1 + part.carrier, part.at))
         self.spans = [x for x in scene.spans if x.layer in shown]
         for j, span in enumerate(self.spans):

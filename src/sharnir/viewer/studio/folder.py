@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from ...errors import FormatError, SharnirError, StateError, brief
 from ...io.load import XML, YAML
@@ -24,8 +25,7 @@ LARGEST_UPLOAD = 100_000_000
 SKIPPED = {"node_modules", "__pycache__", "site-packages", "venv"}
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(NamedTuple):
     """Names relative to the folder, models before results; and whether there are more."""
 
     models: tuple[str, ...]

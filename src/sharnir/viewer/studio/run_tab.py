@@ -82,7 +82,6 @@ class RunTab:
         self.page.job("run", computed, lambda _: self.show(play=True))
 
     def show(self, play: bool = False) -> None:
-        """Show the last run: drawn, played, plotted, in words."""
         page, r = self.page, self.page.work.result
         assert r is not None
         page.stage.clear()

@@ -213,7 +213,11 @@ class Studio:
         self, file: FilePath | None = None, folder: FilePath | None = None, host: str = "127.0.0.1", port: int | None = None,
         token: str | None = None,
     ) -> None:  # fmt: skip
-        place = Folder(_folder_for(file) if folder is None else folder)
+        if folder is None:  # the current one; for a file elsewhere, its package: meshes are often in a folder beside it
+            here = Path.cwd()
+            path = here.resolve() if file is None else (here / file_path(file)).resolve()
+            folder = here if path.is_relative_to(here.resolve()) else package_root(path.parent)
+        place = Folder(folder)
         name = None if file is None else place.inside(Path.cwd() / file_path(file)).relative_to(place.path).as_posix()
         if name is not None:
             if not (place.path / name).is_file():
@@ -237,20 +241,7 @@ class Studio:
     def url(self) -> str:
         return self.stage.server.url
 
-    @property
-    def notes(self) -> list[str]:
-        return self.stage.server.notes
-
     def stop(self) -> None:
         if hasattr(self, "page"):
             self.page.jobs.stop()
         self.stage.stop()
-
-
-def _folder_for(file: FilePath | None) -> Path:
-    """The current folder; for a file elsewhere, its package: meshes are often in a folder beside it."""
-    here = Path.cwd()
-    if file is None:
-        return here
-    path = (here / file_path(file)).resolve()
-    return here if path.is_relative_to(here.resolve()) else package_root(path.parent)

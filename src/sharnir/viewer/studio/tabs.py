@@ -40,7 +40,6 @@ class OpenTab:
         self.refresh()
 
     def refresh(self) -> None:
-        """Update the list of files, and which is open."""
         folder = self.page.work.folder
         found, name = folder.listing(), self.page.work.opened.name if self.page.work.opened else NONE
         names = tuple(dict.fromkeys([NONE, *found.models, *found.results, name]))
