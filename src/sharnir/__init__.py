@@ -19,10 +19,10 @@ provide(
         "draw": ("sharnir.viewer.picture.files", "draw"),
         "integrate": ("sharnir.equations.motion.retraction", "integrate"),
         "mobility": ("sharnir.equations.assembly.mobility", "mobility"),
-        "mode video": ("sharnir.viewer.picture.video", "mode_video"),
+        "mode video": ("sharnir.viewer.picture.files", "mode_video"),
         "save": ("sharnir.io.load", "save"),
         "snapshot": ("sharnir.viewer.picture.files", "snapshot"),
-        "video": ("sharnir.viewer.picture.video", "video"),
+        "video": ("sharnir.viewer.picture.files", "video"),
     }
 )
 

@@ -10,8 +10,7 @@ from test_flexible_results import arm, clamped, panel
 
 import sharnir as sh
 from sharnir.viewer.build import scene_of
-from sharnir.viewer.mode_motion import scene_of_mode
-from sharnir.viewer.moments import at_times
+from sharnir.viewer.motion import at_times, scene_of_mode
 from sharnir.viewer.scene import Scene
 from sharnir.viewer.solids import prism
 
@@ -38,7 +37,7 @@ def test_pieces_of_a_beam_lie_on_its_deformed_axis() -> None:
         there = d.pose(q, ("arm", sh.Pose(((k + 0.5) / n, 0.0, 0.0))))
         assert scene.position[0, part.carrier] == pytest.approx(np.array(there.position), abs=1e-14)
         assert scene.rotation[0, part.carrier] == pytest.approx(there.rotation.matrix, abs=1e-14)
-        assert scene.rows[part.carrier] == "arm"
+        assert scene.carriers.names[part.carrier] == "arm"
     tip = np.array(d.pose(q, ("arm", sh.Pose((1.0, 0, 0)))).position)
     assert (scene.low <= tip).all() and (tip <= scene.high).all()
     assert not any("arm elastic" in p.name for p in scene.parts)

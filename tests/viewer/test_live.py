@@ -13,14 +13,12 @@ import sharnir as sh
 from sharnir.equations.rows.constraint_table import table_of
 from sharnir.model.quaternions import quaternions_of
 from sharnir.viewer.build import scene_of
-from sharnir.viewer.live.batches import Poses, part_batches, span_batches, turns_from_z
-from sharnir.viewer.live.playback import Playback, Track, matrices_of
-from sharnir.viewer.live.plots_gui import Plot
+from sharnir.viewer.live.live_stage import Worker
+from sharnir.viewer.live.motion_gui import Playback, Plot, Track, matrices_of
+from sharnir.viewer.live.nodes import Poses, part_batches, span_batches, turns_from_z
 from sharnir.viewer.live.posing import Posing
-from sharnir.viewer.live.pulling import Hand
-from sharnir.viewer.live.session import Session
-from sharnir.viewer.live.subjects import names_of, subjects_of
-from sharnir.viewer.live.worker import Worker
+from sharnir.viewer.live.session import Hand, Session
+from sharnir.viewer.live.view import names_of, subjects_of
 
 
 def gap(posing: Posing) -> float:

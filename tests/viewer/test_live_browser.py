@@ -9,8 +9,8 @@ import pytest
 
 import sharnir as sh
 from browser import VISER, changed_pixels, picture, wait_for
-from sharnir.viewer.camera import Camera
 from sharnir.viewer.live.nodes import label_places
+from sharnir.viewer.scene import Camera
 
 pytestmark = pytest.mark.browser
 SIZE = (760, 420)

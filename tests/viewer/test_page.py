@@ -16,11 +16,9 @@ from test_compare_report import HOSTILE, Tags
 import sharnir as sh
 from sharnir.model.quaternions import quaternions_of
 from sharnir.viewer.build import scene_of
-from sharnir.viewer.page import write
-from sharnir.viewer.page.contents import Take
+from sharnir.viewer.page.animate import MOTION, THREE, page
+from sharnir.viewer.page.contents import Package, Take, series
 from sharnir.viewer.page.keyframes import QUANTUM, TOLERANCE, TURN, finite_rows, key_frames, weights
-from sharnir.viewer.page.pack import Package, series
-from sharnir.viewer.page.write import MOTION, PageOptions, page
 
 
 @pytest.fixture(scope="module")
@@ -138,11 +136,11 @@ def test_names_of_a_model_are_not_markup(tmp_path):
 def test_a_page_is_small_enough_to_send(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "examples")
     assert import_module("crane").simulate().animate(tmp_path / "crane.html").stat().st_size < 1_500_000
-    assert MOTION + write.THREE.stat().st_size < 2_500_000  # half a megabyte for everything else
+    assert MOTION + THREE.stat().st_size < 2_500_000  # half a megabyte for everything else
 
 
 def test_a_motion_that_is_too_large_keeps_fewer_key_frames_and_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr("sharnir.viewer.page.write.MOTION", 100_000)
+    monkeypatch.setattr("sharnir.viewer.page.animate.MOTION", 100_000)
     scene, t = scene_of(sh.samples.chain(20)), np.linspace(0.0, 10.0, 1200)
     noise = np.random.default_rng(3).normal(size=(len(t), 20, 3))  # nothing of it can be compressed
     moving = scene.at_poses(t, np.broadcast_to(np.eye(3), (len(t), 20, 3, 3)), scene.position + noise)
@@ -159,13 +157,13 @@ def test_a_model_stands_still(tmp_path):
 
 # --- what goes wrong --------------------------------------------------------------------------------------------------------
 def test_three_js_stands_with_its_licence_and_does_not_end_the_script():
-    text = write.THREE.read_text(encoding="utf-8")
+    text = THREE.read_text(encoding="utf-8")
     assert text.startswith("/**\n * @license") and "</script" not in text.lower()
-    assert write.THREE.with_name("LICENSE").read_text(encoding="utf-8").startswith("The MIT License")
+    assert THREE.with_name("LICENSE").read_text(encoding="utf-8").startswith("The MIT License")
 
 
 def test_bad_input_is_refused_before_anything_is_written(swing, tmp_path):
-    for path, words in (("no/folder/x.html", "no folder"), ("x.png", "suffix"), (".", "folder")):
+    for path, words in (("no/folder/x.html", "no folder"), ("x.png", "suffix"), (".", "it is a folder")):
         with pytest.raises(sh.StateError, match=words):
             swing.animate(tmp_path / path)
     with pytest.raises(sh.StateError, match="follow: no body 'rod3'; did you mean"):
@@ -198,7 +196,7 @@ def test_poses_that_are_no_numbers_are_left_out_and_said(swing):
     t = table["runs"][0]["t"]
     assert np.frombuffer(raw, float, t["n"], t["at"])[-1] == pytest.approx(1.49)
     with pytest.raises(sh.StateError, match="none of its poses is a number"):
-        page([Take("run", scene.at_poses(scene.t, scene.rotation, np.full_like(position, np.nan)))], PageOptions())
+        page([Take("run", scene.at_poses(scene.t, scene.rotation, np.full_like(position, np.nan)))])
 
 
 def test_a_run_backward_in_time_plays_forward(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 import sharnir as sh
 from browser import changed_pixels, picture
-from sharnir.viewer.camera import Camera
+from sharnir.viewer.scene import Camera
 
 pytestmark = pytest.mark.browser
 
@@ -85,7 +85,7 @@ def compare_pose(page, swing: sh.Result, t: float) -> None:
 
 def test_the_first_view_is_that_of_pictures(swing, run, open_page):
     from sharnir.viewer.build import scene_of
-    from sharnir.viewer.camera import camera_for
+    from sharnir.viewer.scene import camera_for
 
     page = opened(open_page(run))
     c = page.evaluate("sharnir.camera")
@@ -144,15 +144,16 @@ def test_several_runs_and_a_model_that_stands_still(swing, open_page, tmp_path):
 
 
 def test_a_thousand_links_take_few_calls_of_the_renderer(open_page, tmp_path):
+    from sharnir.reporting.pages import write_page
     from sharnir.viewer.build import scene_of
+    from sharnir.viewer.page.animate import page as page_of
     from sharnir.viewer.page.contents import Take
-    from sharnir.viewer.page.write import write_page
 
     scene = scene_of(sh.samples.chain(1000))
     t = np.linspace(0.0, 1.0, 11)
     waves = scene.position + np.stack([0 * t, 5 * np.sin(6 * t), 0 * t], axis=1)[:, None]
     moving = scene.at_poses(t, np.repeat(scene.rotation, 11, axis=0), waves)
-    page = opened(open_page(write_page([Take("chain", moving)], tmp_path / "chain.html")))
+    page = opened(open_page(write_page(page_of([Take("chain", moving)]), tmp_path / "chain.html")))
     assert page.evaluate("sharnir.draw_calls") <= 12
     before = page.evaluate("sharnir.frames_drawn")
     page.wait_for_timeout(500)

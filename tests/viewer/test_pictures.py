@@ -9,12 +9,12 @@ from PIL import Image
 import sharnir as sh
 from sharnir.viewer import solids
 from sharnir.viewer.build import scene_of
-from sharnir.viewer.camera import Camera, camera_for
-from sharnir.viewer.moments import at_times
+from sharnir.viewer.motion import at_times
+from sharnir.viewer.outline import Carriers
 from sharnir.viewer.picture.kernels.scan import scan
 from sharnir.viewer.picture.renderer import Renderer
 from sharnir.viewer.picture.themes import linear, theme_of
-from sharnir.viewer.scene import GROUND, Anchor, Geometry, Line, Part, Scene, Span
+from sharnir.viewer.scene import GROUND, Anchor, Camera, Geometry, Line, Part, Scene, Span, camera_for
 
 RED, GREEN, BLUE = (0.9, 0.1, 0.1, 1.0), (0.1, 0.8, 0.1, 1.0), (0.1, 0.2, 0.9, 1.0)
 FRONT = Camera(np.array([0.0, -10.0, 0.0]), np.zeros(3), np.array([0.0, 0.0, 1.0]))
@@ -24,7 +24,9 @@ def still(*parts: Part, spans=(), lines=(), low=(-1.0, -1.0, -1.0), high=(1.0, 1
     """A scene of one body at the origin, at one time."""
     up = np.array([0.0, 0.0, 1.0])
     pose = np.eye(3)[None, None], np.zeros((1, 1, 3))
-    return Scene("still", np.zeros(1), *pose, ("body",), parts, spans, lines, up, 2.0, np.array(low), np.array(high))
+    model = sh.Model("still")
+    model.add_body("body")
+    return Scene("still", np.zeros(1), *pose, Carriers(model), parts, spans, lines, up, 2.0, np.array(low), np.array(high))
 
 
 def ball(colour, place, radius=0.2, carrier=0) -> Part:

@@ -9,9 +9,8 @@ import sharnir as sh
 from sharnir.viewer import solids
 from sharnir.viewer.bodies import ellipsoid
 from sharnir.viewer.build import scene_of
-from sharnir.viewer.camera import camera_for
-from sharnir.viewer.moments import at_times
-from sharnir.viewer.scene import GROUND, LAYERS, Scene
+from sharnir.viewer.motion import at_times
+from sharnir.viewer.scene import GROUND, LAYERS, Scene, camera_for
 
 LOOPS = ["four_bar", "slider_crank", "andrews", "bricard", "governor", "stewart", "planetary_gear", "car_axis", "bicycle"]
 TREES = ["pendulum", "double_pendulum", "manipulator", "all_joints"]

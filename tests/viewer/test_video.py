@@ -8,9 +8,9 @@ import pytest
 from PIL import Image, ImageSequence
 
 import sharnir as sh
-from sharnir.viewer.mode_motion import motion_of_mode, scene_of_mode
+from sharnir.viewer.motion import motion_of_mode, scene_of_mode
+from sharnir.viewer.picture.files import frame_times
 from sharnir.viewer.picture.look import Drawing
-from sharnir.viewer.picture.video import frame_times
 
 SMALL = {"size": (96, 64), "show": ["bodies"], "stamp": False}
 

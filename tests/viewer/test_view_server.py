@@ -9,8 +9,7 @@ import pytest
 
 import sharnir as sh
 from sharnir.viewer import server as servers
-from sharnir.viewer.access_control import Gate, is_loopback
-from sharnir.viewer.server import UPGRADE, address, close_server, open_server
+from sharnir.viewer.server import UPGRADE, Gate, address, close_server, is_loopback, open_server
 
 HERE = Gate("127.0.0.1")
 WIDE = Gate("0.0.0.0", "secret")

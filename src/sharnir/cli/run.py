@@ -26,7 +26,7 @@ from ..simulation.results.storage import check_result_file
 from ..simulation.run.checks import MAX_TIMES
 from ..simulation.run.simulate import simulate
 from ..solvers.formulation import BACKENDS
-from ..viewer.page.write import check_page_file
+from ..viewer.page.animate import check_page_file
 from .usage import INTERRUPTED, UsageError, check_name, check_usage, end, initial_states, load_model, set_values, values_by_joint
 
 SETTINGS = {one.name: one.kind for one in described(SimulationSettings)}

@@ -14,7 +14,7 @@ from .usage import given
 def command(options: Namespace) -> None:
     studio = Studio(options.file, options.folder, **given(options, "host", "port"))
     try:
-        for note in studio.notes:
+        for note in studio.stage.server.notes:
             print(f"sharnir: {note}", file=sys.stderr)
         print(f"folder: {studio.folder.path} (nothing outside it is read or written)")
         opened = not options.no_browser and open_in_browser(studio.url)

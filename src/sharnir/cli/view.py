@@ -6,8 +6,7 @@ from argparse import Namespace
 
 from ..model.model import Model
 from ..viewer.build import check_layers
-from ..viewer.live.subjects import subjects_of
-from ..viewer.live.view import view
+from ..viewer.live.view import subjects_of, view
 from .usage import UsageError, check_usage, given, set_values, values_by_joint
 
 

@@ -9,7 +9,6 @@ from contextvars import ContextVar
 from math import ceil, log10
 from threading import Timer
 from time import perf_counter
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ..types import truth
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 DELAY = 1.0
 """Seconds before the bar appears: short runs show none, and do not import rich."""
-
 Listener = Callable[[float, str], None]
 """Called with the share that is done, 0 to 1, and a description. It may raise KeyboardInterrupt to stop the work as Ctrl-C."""
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
@@ -68,7 +66,7 @@ class ProgressBar:
         finally:
             timer.cancel()
             timer.join()
-            self._close()
+            self.__exit__()
 
     @property
     def _late(self) -> bool:
@@ -106,16 +104,12 @@ class ProgressBar:
         columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), TaskProgressColumn(), TimeRemainingColumn())
         # refreshed by `update` alone: a thread of its own would disturb what is being timed
         # and the speed is that of all updates: bundles of long runs come less often than twice in any time that rich looks back
-        bar = Progress(
-            *columns, console=Console(stderr=True), transient=True, auto_refresh=False, speed_estimate_period=float("inf")
-        )
+        console, never = Console(stderr=True), float("inf")
+        bar = Progress(*columns, console=console, transient=True, auto_refresh=False, speed_estimate_period=never)
         bar.start()
         return bar, bar.add_task("", total=abs(self.end - self.start))
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._close()
-
-    def _close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar[0].stop()
             self._bar = None

@@ -16,13 +16,11 @@ Key = TypeVar("Key")
 Clock = Callable[[], float]
 Repeat = Callable[[int], float]
 """Seconds that so many calls take."""
-
 cpu_clock: Clock = perf_counter if sys.platform == "win32" else process_time
 """Processor time of this process, which leaves out that of others; Windows counts it in steps that are too coarse."""
 
 
 def repeated(call: Callable[[], Any]) -> Repeat:
-    """Repeat the same call."""
 
     def run(times: int) -> float:
         start = perf_counter()
@@ -113,13 +111,9 @@ def interleaved(watches: Collection[Stopwatch], rounds: int, seconds: float = 0.
 
 
 def race(
-    calls: Mapping[Key, Callable[[], Any]],
-    *,
-    rounds: int,
-    sample: float,
-    seconds: float = 0.0,
+    calls: Mapping[Key, Callable[[], Any]], *, rounds: int, sample: float, seconds: float = 0.0,
     states: Mapping[Key, int] | None = None,
-) -> dict[Key, float]:
+) -> dict[Key, float]:  # fmt: skip
     """Least seconds per call of each, or per state where a call works on several; elapsed time."""
     watches = {key: Stopwatch(repeated(call), sample, states=states[key] if states else 1) for key, call in calls.items()}
     for watch in watches.values():

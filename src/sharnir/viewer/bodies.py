@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..model.body import Body
+from ..model.constraints import Rolling
 from ..model.flexible import FlexibleBeam, ModalBody
 from ..model.pose import Pose, Rotation
 from ..model.shapes import Shape
@@ -22,13 +23,11 @@ PALETTE: tuple[Colour, ...] = (
     (0.36, 0.62, 0.66, 1.0), (0.80, 0.68, 0.35, 1.0), (0.60, 0.52, 0.46, 1.0),
 )  # fmt: skip
 """Colours of bodies without one, in turn: neighbours differ."""
-
 SIZES = {
     "box": (3,), "cylinder": (2, 3), "capsule": (2,), "sphere": (1,), "torus": (2,), "ellipsoid": (3,), "plane": (2,),
     "hfield": (4,),
 }  # fmt: skip
 """Numbers of sizes that each kind may have."""
-
 DARK: Colour = (0.20, 0.22, 0.25, 1.0)
 PALE: Colour = (0.55, 0.58, 0.62, 1.0)
 
@@ -70,9 +69,7 @@ def solid(kind: str, at: Pose, given: Sequence[float], sides: int = ROUND) -> tu
 def bars(o: Outline, i: int, colour: Colour) -> Iterator[Part]:
     """Bars between the joints of a body without a shape; a body that carries nothing is drawn by its inertia."""
     body, w = o.model.bodies[i], o.width(i)
-    points = _distinct(o.attached[i], 1e-6 * o.size)
-    com = np.array(body.com, dtype=float)
-    name = f"body {body.name}"
+    points, com, name = _distinct(o.attached[i], 1e-6 * o.size), np.array(body.com, dtype=float), f"body {body.name}"
     if len(points) >= 3:
         hub = com if body.mass > 0.0 else np.mean(points, axis=0)
         for x in points:
@@ -83,7 +80,8 @@ def bars(o: Outline, i: int, colour: Colour) -> Iterator[Part]:
         root = points[0] if points else com
         far = _end_of_rod(body, root, com)
         yield from _bar(o, name, i, root, com if far is None else far, w, colour)
-        if far is None and body.mass > 0.0 and i not in o.rolling:  # a wheel is drawn by its constraint
+        rolls = any(isinstance(c, Rolling) and c.body == body.name for c in o.model.constraints.values())
+        if far is None and body.mass > 0.0 and not rolls:  # a wheel is drawn by its constraint
             geometry, at = ellipsoid(body, min(0.02 * o.size, 0.5 * o.length(i)), o.sides)
             yield Part(name, "bodies", geometry, colour, i, at)
 
@@ -105,9 +103,8 @@ def mass_parts(o: Outline, i: int) -> Iterator[Part]:
     if body.mass <= 0.0:
         return
     r = 0.9 * o.width(i)
-    yield Part(
-        f"centre of mass of {body.name}", "mass", sphere(o.sides), (0.95, 0.75, 0.10, 1.0), i, matrix(Pose(body.com), (r, r, r))
-    )  # fmt: skip
+    at = matrix(Pose(body.com), (r, r, r))
+    yield Part(f"centre of mass of {body.name}", "mass", sphere(o.sides), (0.95, 0.75, 0.10, 1.0), i, at)
     geometry, at = ellipsoid(body, 0.0, o.sides)
     if min(np.linalg.norm(at[:3, :3], axis=0)) > 0.0:
         yield Part(f"inertia of {body.name}", "mass", geometry, (0.95, 0.75, 0.10, 0.35), i, at)
@@ -166,30 +163,19 @@ MOST_NODES = 100
 
 
 def flexible_parts(o: Outline, i: int, colour: Colour) -> Iterator[Part | Span]:
-    body = o.model.bodies[i]
-    if isinstance(body.flexible, FlexibleBeam):
-        yield from _beam(o, body.name, body.flexible, colour)
-    elif isinstance(body.flexible, ModalBody):
-        yield from _nodes(o, i, body.flexible, colour)
-
-
-def _beam(o: Outline, name: str, beam: FlexibleBeam, colour: Colour) -> Iterator[Part]:
-    pieces = PIECES if o.sides > 8 else FEW_PIECES
-    geometry = prism(tuple(beam.section.outline()))
-    at = np.diag([OVERLAP * beam.length / pieces, 1.0, 1.0, 1.0])
-    for k in range(pieces):
-        carrier, _ = o.carriers.carry(name, Pose(((k + 0.5) * beam.length / pieces, 0.0, 0.0)))
-        yield Part(f"body {name}", "bodies", geometry, colour, carrier, at)
-
-
-def _nodes(o: Outline, i: int, body: ModalBody, colour: Colour) -> Iterator[Part | Span]:
-    """Small balls, joined to the root by rods."""
-    name, r = o.model.bodies[i].name, 0.8 * o.width(i)
-    label = f"body {name}"
-    points = list(body.nodes.values())[:: -(-len(body.nodes) // MOST_NODES)]
-    root = o.anchor(name, o.model.structure.deformations[i + 1].shapes.root)
-    for point in points:
-        end = o.anchor(name, point)
-        yield Part(label, "bodies", sphere(12), colour, end.carrier, np.diag([r, r, r, 1.0]))
-        if end.carrier != root.carrier:
-            yield Span(label, "bodies", rod(8), colour, 0.4 * r, root, end)
+    """Pieces of a beam; nodes as small balls, joined to the root by rods."""
+    name, flexible = o.model.bodies[i].name, o.model.bodies[i].flexible
+    label, r = f"body {name}", 0.8 * o.width(i)
+    if isinstance(flexible, FlexibleBeam):
+        pieces, geometry = PIECES if o.sides > 8 else FEW_PIECES, prism(tuple(flexible.section.outline()))
+        at = np.diag([OVERLAP * flexible.length / pieces, 1.0, 1.0, 1.0])
+        for k in range(pieces):
+            carrier, _ = o.carriers.carry(name, Pose(((k + 0.5) * flexible.length / pieces, 0.0, 0.0)))
+            yield Part(label, "bodies", geometry, colour, carrier, at)
+    elif isinstance(flexible, ModalBody):
+        root = o.anchor(name, o.model.structure.deformations[i + 1].shapes.root)
+        for point in list(flexible.nodes.values())[:: -(-len(flexible.nodes) // MOST_NODES)]:
+            end = o.anchor(name, point)
+            yield Part(label, "bodies", sphere(12), colour, end.carrier, np.diag([r, r, r, 1.0]))
+            if end.carrier != root.carrier:
+                yield Span(label, "bodies", rod(8), colour, 0.4 * r, root, end)

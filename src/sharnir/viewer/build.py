@@ -10,22 +10,18 @@ import numpy as np
 from ..dynamics import Dynamics
 from ..equations.assembly.start import is_moved
 from ..errors import AssemblyError, SingularError, StateError, brief, no_such
-from ..model.constraints import Rolling
 from ..model.joints.elastic import Elastic
 from ..model.model import Model
-from ..model.pose import Pose, Rotation, unit_axis
+from ..model.pose import Pose, Rotation
 from ..model.references import listed_names
 from ..model.states import check_model, check_state
 from ..reporting.pictures import round_number
 from ..simulation.results.result import Result
 from ..types import FloatArray
-from .arrows import arrows, forces, reactions
 from .bodies import DARK, PALE, PALETTE, bars, flexible_parts, mass_parts, shape_part, struts
-from .carriers import Carriers
-from .elements import axes_parts, constraint_parts, floor_heights, force_parts
-from .glyphs import joint_parts
-from .outline import FEW, Outline, box_corners, corners, matrix, outline
-from .scene import GROUND, LAYERS, SHOWN, Colour, Line, Part, Scene, Span
+from .elements import arrows, axes_parts, constraint_parts, floor_heights, force_parts, forces, joint_parts, reactions
+from .outline import FEW, Carriers, Outline, corners, matrix, outline
+from .scene import GROUND, LAYERS, SHOWN, Colour, Line, Part, Scene, Span, box_corners
 from .solids import sphere, square
 from .visuals import Drawn, drawn_visuals
 
@@ -40,14 +36,14 @@ LINES = 10
 
 def ground_parts(
     low: FloatArray, high: FloatArray, up: FloatArray, size: float, known: float | None = None
-) -> Iterator[Part | Line]:  # fmt: skip
+) -> Iterator[Part | Line]:
     """A floor with a grid at the known height; else at the origin if nothing is below it, else below everything."""
     rotation = Rotation.align_z(up.tolist())
     axes = np.asarray(rotation.matrix, dtype=float)
     corner = box_corners(low, high) @ axes
-    lowest = corner[:, 2].min()
-    default = 0.0 if -TOUCHING * size <= lowest <= size else lowest - BELOW * size
-    height = default if known is None else known
+    lowest, height = corner[:, 2].min(), known
+    if height is None:
+        height = 0.0 if -TOUCHING * size <= lowest <= size else lowest - BELOW * size
     step = round_number(max(np.ptp(corner[:, 0]), np.ptp(corner[:, 1]), 0.5 * size) / LINES)
     middle = np.round(0.5 * (corner[:, :2].min(axis=0) + corner[:, :2].max(axis=0)) / step) * step
     half = LINES * step
@@ -65,25 +61,17 @@ def ground_parts(
 # --- build
 TRACE = 2000
 """Largest number of points of a path: more cannot be seen."""
-
 FAR = 3.0
 """Sizes of the mechanism: a body that goes further away than the others is not kept in the picture."""
-
 TIMES = 400
 """Times of a motion at which its extent is measured."""
-
 Piece = Part | Span | Line
-
 Trace = str | tuple[str, Sequence[float]]
 """A body's origin or a frame, by name; or a body and a point of it."""
 
 
 def scene_of(
-    subject: Model | Result,
-    show: Sequence[str] | None = None,
-    q: Any = None,
-    t: float = 0.0,
-    traces: Sequence[Trace] = (),
+    subject: Model | Result, show: Sequence[str] | None = None, q: Any = None, t: float = 0.0, traces: Sequence[Trace] = ()
 ) -> Scene:
     """Everything that can be drawn of a model in a position, or of a motion.
 
@@ -147,23 +135,30 @@ def _scene(
     pieces: list[Piece] = [*looks, *_mechanism(o, looks)]
     scales: dict[str, str] = {}
     if r is not None:
-        pieces += _loads(o, r, shown, scales)
+        for layer, loads_of in (("forces", forces), ("reactions", reactions)):
+            if layer in (shown or ()) or (shown is None and len(model.bodies) <= FEW // 5):
+                spans, meaning = arrows(layer, loads_of(o, r), o.size)
+                pieces += spans
+                scales |= {layer: meaning} if meaning else {}
         for trace in listed_names(traces, "traces", StateError):
             pieces += _trace(o, r, trace)
     R, x = carriers.poses(t, q, R, x)
     low, high = _extent(o, R, x, [p for p in pieces if isinstance(p, Part)])
     gravity = -np.array(numeric.gravity, dtype=float)
-    up = gravity / np.linalg.norm(gravity) if gravity.any() else _up_in_space(high - low)
+    flat = high[2] - low[2] < 0.3 * min(high[:2] - low[:2])
+    up = gravity / np.linalg.norm(gravity) if gravity.any() else np.eye(3)[1 if flat else 2]  # without gravity z is up, or y
     pieces += _floors(o, planes, low, high, up, is_heavy=bool(gravity.any()))
     if shown is None:  # meshes show where the joints are
         meshes = len({p.carrier for p in looks}) >= 0.5 * len(numeric.bodies) and bool(numeric.visuals)
         shown = tuple(name for name in SHOWN if name != "joints" or not meshes)
-    names = carriers.names[: carriers.first]
     parts = [p for p in pieces if isinstance(p, Part)]
     spans = [p for p in pieces if isinstance(p, Span)]
     lines = [p for p in pieces if isinstance(p, Line)]
-    return Scene(model.name, t, R, x, names, parts, spans, lines, up, o.size, low, high, shown, scales,
-                 (*notes, *missing, *_undeformed(numeric)), carriers)  # fmt: skip
+    flexible = {body.name for body in numeric.bodies if body.flexible is not None}
+    rigid = dict.fromkeys(v.body for v in numeric.visuals if v.body in flexible)
+    remedy = "are drawn undeformed: attach them to nodes (Model.add_node)"
+    notes = (*notes, *missing, *(f"visuals of the flexible body {name!r} {remedy}" for name in rigid))
+    return Scene(model.name, t, R, x, carriers, parts, spans, lines, up, o.size, low, high, shown, scales, notes)
 
 
 def _mechanism(o: Outline, looks: Sequence[Part]) -> Iterator[Piece]:
@@ -182,62 +177,30 @@ def _mechanism(o: Outline, looks: Sequence[Part]) -> Iterator[Piece]:
             yield from struts(o, drawn[i])
         if not o.carriers.is_flexible(i):  # the centre of a deformed body is elsewhere
             yield from mass_parts(o, i)
-        yield from axes_parts(f"axes of {body.name}", "frames", i, np.eye(4), 6 * o.width(i))
+        yield from axes_parts(f"axes of {body.name}", i, np.eye(4), 6 * o.width(i))
     for name, (carrier, at) in m.frames.items():
-        yield from axes_parts(f"frame {name}", "frames", *o.carried(carrier, at), 8 * o.width(o.carriers.index(carrier)))
-    for joint in (j for j in m.joints if not isinstance(j.type, Elastic)):
-        yield from joint_parts(o, joint, rails=o.carriers.index(joint.parent) not in drawn)
-    for joint in m.closing_joints:
-        yield from joint_parts(o, joint, closing=True, rails=o.carriers.index(joint.parent) not in drawn)
+        yield from axes_parts(f"frame {name}", *o.carried(carrier, at), 8 * o.width(o.carriers.index(carrier)))
+    for k, joint in enumerate((*m.joints, *m.closing_joints)):
+        if not isinstance(joint.type, Elastic):
+            yield from joint_parts(o, joint, closing=k >= len(m.joints), rails=o.carriers.index(joint.parent) not in drawn)
     for name, force in m.forces.items():
         yield from force_parts(o, name, force)
     for name, constraint in m.constraints.items():
         yield from constraint_parts(o, name, constraint)
 
 
-def _undeformed(model: Model) -> list[str]:
-    """Notes about visuals on flexible bodies."""
-    flexible = {body.name for body in model.bodies if body.flexible is not None}
-    seen = dict.fromkeys(v.body for v in model.visuals if v.body in flexible)
-    return [f"visuals of the flexible body {name!r} are drawn undeformed: attach them to nodes (Model.add_node)" for name in seen]
-
-
-def _loads(o: Outline, r: Result, shown: tuple[str, ...] | None, scales: dict[str, str]) -> Iterator[Span]:
-    """Arrows of forces and reactions; the meaning of their length is added to `scales`."""
-    for layer, loads_of in (("forces", forces), ("reactions", reactions)):
-        if layer in (shown or ()) or (shown is None and len(o.model.bodies) <= FEW // 5):
-            spans, meaning = arrows(layer, loads_of(o, r), o.size)
-            yield from spans
-            if meaning:
-                scales[layer] = meaning
-
-
 def _floors(
     o: Outline, planes: Sequence[Drawn], low: FloatArray, high: FloatArray, up: FloatArray, is_heavy: bool
 ) -> Iterator[Part | Line]:
     """The ground under a model with gravity, at the file's height if it gives one; and other planes of the file."""
+    floors = [one for one in planes if is_heavy and one.body == "ground" and one.at[:3, 2] @ up > 0.999]
     if is_heavy:
-        heights = [float(one.at[:3, 3] @ up) for one in planes if _is_floor(one, up)] + _rolled_on(o, up) + floor_heights(o, up)
+        heights = [float(one.at[:3, 3] @ up) for one in floors] + floor_heights(o, up)
         yield from ground_parts(low, high, up, o.size, max(heights, default=None))
     wide = np.diag([4.0 * o.size, 4.0 * o.size, 1.0, 1.0])
     for one in planes:
-        if not (is_heavy and _is_floor(one, up)):
+        if not any(one is floor for floor in floors):
             yield Part(one.label, "ground", one.geometry, one.colour or PALE, o.carriers.index(one.body), one.at @ wide)
-
-
-def _rolled_on(o: Outline, up: FloatArray) -> list[float]:
-    """Heights of horizontal planes on which discs roll."""
-    rolling = [c for c in o.model.constraints.values() if isinstance(c, Rolling)]
-    return [float(np.dot(c.point, up)) for c in rolling if np.dot(unit_axis(c.normal, c.label), up) > 0.999]
-
-
-def _is_floor(plane: Drawn, up: FloatArray) -> bool:
-    return plane.body == "ground" and bool(plane.at[:3, 2] @ up > 0.999)
-
-
-def _up_in_space(extent: FloatArray) -> FloatArray:
-    """Without gravity z is up; y for a mechanism that is flat in xy."""
-    return np.eye(3)[1 if extent[2] < 0.3 * min(extent[:2]) else 2]
 
 
 def _looks(carriers: Carriers, role: str) -> tuple[list[Part], list[str], list[Drawn]]:

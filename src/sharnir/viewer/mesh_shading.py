@@ -41,20 +41,17 @@ def _reduced(piece: Piece, target: int) -> Piece:
     merge = clustered if len(piece.faces) > CROWDED * target else welded
     vertices, faces = merge(piece.vertices, piece.faces)
     if len(faces) > target:
-        points, faces = fast_simplification.simplify(
-            np.ascontiguousarray(vertices, dtype=np.float32), np.ascontiguousarray(faces, dtype=np.int32), target_count=target
-        )
+        points, triangles = np.ascontiguousarray(vertices, dtype=np.float32), np.ascontiguousarray(faces, dtype=np.int32)
+        points, faces = fast_simplification.simplify(points, triangles, target_count=target)
         vertices = np.asarray(points, dtype=float)
     if len(faces) > 2 * target:  # triangles that do not hang together cannot be collapsed: a share of them is drawn
         faces = faces[:: math.ceil(len(faces) / target)]
-    colours = None if piece.colours is None else piece.colours[_nearest(piece.vertices, vertices)]
+    colours = piece.colours
+    if colours is not None:
+        from scipy.spatial import cKDTree
+
+        colours = colours[cKDTree(piece.vertices).query(vertices)[1]]
     return replace(piece, vertices=vertices, faces=np.asarray(faces), colours=colours)
-
-
-def _nearest(of: FloatArray, to: FloatArray) -> np.ndarray:
-    from scipy.spatial import cKDTree
-
-    return np.asarray(cKDTree(of).query(to)[1])
 
 
 def welded(vertices: FloatArray, faces: np.ndarray) -> tuple[FloatArray, np.ndarray]:
@@ -106,12 +103,9 @@ def shaded(piece: Piece) -> Geometry:
     columns = [vertices[corners], np.round(smooth, 3), *([] if piece.colours is None else [piece.colours[corners]])]
     place, first = _classes(np.column_stack(columns).astype(np.float32))
     normals = smooth[first] / np.linalg.norm(smooth[first], axis=1, keepdims=True)
-    return Geometry(
-        vertices[corners][first].astype(np.float32),
-        place.reshape(-1, 3).astype(np.int32),
-        normals.astype(np.float32),
-        None if piece.colours is None else piece.colours[corners][first].astype(np.float32),
-    )
+    colours = None if piece.colours is None else piece.colours[corners][first].astype(np.float32)
+    placed = vertices[corners][first].astype(np.float32), place.reshape(-1, 3).astype(np.int32)
+    return Geometry(*placed, normals.astype(np.float32), colours)
 
 
 def _corner_normals(at: np.ndarray, flat: FloatArray, across: FloatArray, least: float) -> FloatArray:

@@ -6,17 +6,24 @@ None of them knows a joint, a force or a file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
+from ..errors import StateError, brief, known, no_such
 from ..reporting.pictures import COLOURS
-from ..types import FloatArray
-from .carriers import GROUND as GROUND
-from .carriers import Carriers
+from ..types import FloatArray, real_array
 
+if TYPE_CHECKING:
+    from .outline import Carriers
+
+
+GROUND = -1
+"""The carrier of what does not move."""
 LAYERS = {
     "bodies": "bodies by their shapes, meshes and bars",
     "joints": "joints by type",
@@ -31,24 +38,13 @@ LAYERS = {
     "reactions": "reactions of the joints",
 }
 """Layers that can be switched on and off; in this order in every list of switches."""
-
 SHOWN = ("bodies", "joints", "springs", "constraints", "ground", "traces")
 """Layers that are on by default."""
-
 SEEN_THROUGH, THROUGH = ("frames", "mass"), 0.35
 """Layers inside bodies: where one of them is on, bodies have this opacity."""
-
 Colour = tuple[float, float, float, float]
 """Red, green, blue, opacity; 0 to 1."""
-
-
-def _opaque(colour: str) -> Colour:
-    """A colour of a figure, "#1b6ca8"."""
-    r, g, b = (x / 255 for x in bytes.fromhex(colour[1:]))
-    return r, g, b, 1.0
-
-
-TINTS = tuple(map(_opaque, COLOURS))
+TINTS: tuple[Colour, ...] = tuple((int(c[1:3], 16) / 255, int(c[3:5], 16) / 255, int(c[5:], 16) / 255, 1.0) for c in COLOURS)
 """Colours of several results drawn together, in this order: those of their curves."""
 
 
@@ -149,8 +145,8 @@ class Scene:
     """(T, rows, 3, 3): carrier → world."""
     position: FloatArray
     """(T, rows, 3)."""
-    bodies: tuple[str, ...]
-    """Names of the first rows; after them come places of flexible bodies."""
+    carriers: Carriers
+    """Where the rows of poses are from."""
     parts: Sequence[Part]
     spans: Sequence[Span]
     lines: Sequence[Line]
@@ -167,29 +163,16 @@ class Scene:
     """{layer: what the length of its arrows means}."""
     notes: tuple[str, ...] = ()
     """Remarks on what could not be drawn as the model says, and what is drawn instead."""
-    carriers: Carriers | None = None
-    """Where the rows of poses are from."""
 
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """The name of every row of poses: of a place of a flexible body that of the body."""
-        return self.bodies if self.carriers is None else self.carriers.names
+    @cached_property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the first rows; after them come places of flexible bodies."""
+        return self.carriers.names[: self.carriers.first]
 
     @property
     def choices(self) -> tuple[str, ...]:
         """Bodies that a user may choose from."""
-        hidden = self.carriers.hidden if self.carriers is not None else ()
-        return tuple(name for i, name in enumerate(self.bodies) if i not in hidden)
-
-    def anchor(self, body: str, point: FloatArray) -> Anchor:
-        """A point of a body, for what is added to a finished scene."""
-        if self.carriers is None:
-            return Anchor(self.bodies.index(body), point)
-        return Anchor(*self.carriers.nearest("ground" if body == "base" else body, point))
-
-    def carried(self, t: FloatArray, q: FloatArray, rotation: FloatArray, position: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Poses of all rows at coordinates q (T, nq), from those of the bodies."""
-        return (rotation, position) if self.carriers is None else self.carriers.poses(t, q, rotation, position)
+        return tuple(name for i, name in enumerate(self.bodies) if i not in self.carriers.hidden)
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -211,7 +194,102 @@ def groups(drawn: Iterable[Drawn], also: Callable[[Drawn], object] = lambda _: N
     return list(found.values())
 
 
-def opacity_of(part: Part, shown: Collection[str]) -> float:
-    """Opacity of a part while these layers are on."""
-    inside = part.layer == "bodies" and any(layer in shown for layer in SEEN_THROUGH)
-    return part.colour[3] * (THROUGH if inside else 1.0)
+def box_corners(low: FloatArray, high: FloatArray) -> FloatArray:
+    """(8, 3)."""
+    return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+
+
+# --- the camera of a scene, and the projection of points onto the picture: the same for pages, live views and pictures
+ViewDirection: TypeAlias = str | Sequence[float] | None
+"""A view by name, the direction from the mechanism to the camera, or None: a little from above and aside."""
+FIELD = 35.0
+"""Vertical angle of view in degrees: narrow, for little distortion by perspective."""
+MARGIN = 1.12
+"""Room around the mechanism."""
+
+
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """A pinhole camera."""
+
+    position: FloatArray
+    target: FloatArray
+    up: FloatArray
+    field: float = FIELD
+
+    def axes(self) -> FloatArray:
+        """(3, 3): right, up and backward in the world, as rows."""
+        back = (self.position - self.target) / np.linalg.norm(self.position - self.target)
+        right = np.cross(self.up, back)
+        right = right / np.linalg.norm(right)
+        return np.array([right, np.cross(back, right), back])
+
+    def project(self, points: FloatArray, width: float, height: float) -> FloatArray:
+        """(…, 3): pixels to the right and down from the upper left corner, and depth in front of the camera, m."""
+        x, y, z = np.moveaxis((points - self.position) @ self.axes().T, -1, 0)
+        focal = 0.5 * height / math.tan(math.radians(self.field) / 2)
+        return np.stack([0.5 * width + focal * x / -z, 0.5 * height - focal * y / -z, -z], axis=-1)
+
+
+def camera_for(scene: Scene, aspect: float = 16 / 9, direction: Sequence[float] | None = None) -> Camera:
+    """A camera that sees the whole motion. By default from where a planar mechanism is seen flat, a little from above and
+    aside; `direction` from the mechanism to the camera, in the world."""
+    centre = 0.5 * (scene.low + scene.high)
+    half = np.maximum(0.5 * (scene.high - scene.low), 0.04 * scene.size)
+    away = _three_quarters(scene) if direction is None else np.array(direction, dtype=float)
+    away = away / np.linalg.norm(away)
+    up = scene.up
+    if abs(up @ away) >= 0.999:  # seen from above: x, or the axis most like it, is to the right
+        up = np.cross(up, np.eye(3)[0 if abs(up[0]) < 0.9 else 1])
+        up = up / np.linalg.norm(up)
+    axes = Camera(centre + away, centre, up).axes()
+    corners = box_corners(-half, half) @ axes.T
+    slope, shift, distance = math.tan(math.radians(FIELD) / 2), np.zeros(3), 0.0
+    for _ in range(6):  # what is nearer looks larger: the middle of the picture is not the middle of the box
+        right, above, back = (corners - shift).T
+        distance = MARGIN * float(max((np.abs(above) / slope + back).max(), (np.abs(right) / (slope * aspect) + back).max()))
+        seen = (corners - shift)[:, :2] / (distance - back)[:, None]
+        shift[:2] += 0.5 * (seen.max(axis=0) + seen.min(axis=0)) * distance
+    target = centre + shift @ axes
+    return Camera(target + away * max(1.02 * distance, 1e-9), target, up)
+
+
+VIEWS = ("front", "side", "top")
+"""Directions that have names: a flat mechanism is seen flat from the front."""
+
+
+def direction_of(scene: Scene, view: ViewDirection) -> Sequence[float] | None:
+    """Direction from the mechanism to the camera, checked."""
+    if view is None:
+        return None
+    if isinstance(view, str):
+        if view not in VIEWS:
+            raise StateError(f"view: {no_such('view', view, VIEWS)}, or give a direction: three numbers, to the camera")
+        front = _front(scene)
+        found: FloatArray = {"front": front, "side": np.cross(scene.up, front), "top": scene.up}[view]
+    else:
+        found = real_array(view, "view")
+        if found.shape != (3,) or not np.isfinite(found).all() or not found.any():
+            expected = f"{known(VIEWS)} or three numbers, from the mechanism to the camera"
+            raise StateError(f"view: expected {expected}, got {brief(view)}")
+    return found.tolist()
+
+
+def _front(scene: Scene) -> FloatArray:
+    """Direction of the thinnest horizontal side."""
+    up, extent = scene.up, scene.high - scene.low
+    sides = [e for e in np.eye(3) if abs(e @ up) < 0.9]
+    front = min(sides, key=lambda e: float(e @ extent))
+    front = front - (front @ up) * up
+    front = front / np.linalg.norm(front)
+    return front if front @ np.array([1.0, -1.0, 0.5]) >= 0.0 else -front
+
+
+def _three_quarters(scene: Scene) -> FloatArray:
+    """Direction from the front, turned by 35° and raised by 20°; a flat mechanism is turned less."""
+    up, front, extent = scene.up, _front(scene), scene.high - scene.low
+    flat = 1.0 - min(1.0, 2.0 * float(np.abs(front) @ extent / max(extent.max(), 1e-300)))
+    aside = np.cross(up, front)
+    turn, rise = math.radians(35.0 - 15.0 * flat), math.radians(20.0 - 5.0 * flat)
+    level: FloatArray = math.cos(turn) * front + math.sin(turn) * aside
+    return math.cos(rise) * level + math.sin(rise) * up

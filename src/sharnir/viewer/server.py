@@ -1,5 +1,9 @@
 """viser's server, restricted: behind our gate, on the port that was asked for, without its tunnel to the internet, silent.
 
+The gate lets in this machine's browsers with our own pages; with a token, whoever has it. Listening on the loopback address alone
+is not enough: any page of any site that the user has open may connect to it, either as it is (its `Origin` says so) or under a
+name of its own that it lets resolve to 127.0.0.1 (its `Host` says so).
+
 viser has no setting for any of these. The gate is put into the one call by which viser starts its server; that it stands is
 checked from outside before anything is served, so that another version of viser cannot do away with it unnoticed.
 """
@@ -7,21 +11,88 @@ checked from outside before anything is served, so that another version of viser
 from __future__ import annotations
 
 import errno
+import hmac
 import http.client
+import ipaddress
+import re
 import secrets
 import socket
 import webbrowser
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qs
 
 from ..errors import StateError
-from .access_control import POLICY, Gate, is_loopback
 
 if TYPE_CHECKING:
     from viser import ViserServer
 
+COOKIE = "sharnir"
+POLICY = (
+    "default-src 'self' 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval' data: blob:; connect-src 'self' ws: data: blob:; "
+    "frame-ancestors 'self' http://localhost:* http://127.0.0.1:*"
+)
+"""The browser itself fetches nothing from elsewhere under this policy; notebooks on this machine may show a view in a frame."""
+HOST = re.compile(r"([\w.-]+|\[[\da-f]*:[\da-f:.]*\])(?::(\d{1,5}))?", re.ASCII | re.IGNORECASE)
+"""A `Host` header: a name or an address, IPv6 in brackets, and a port."""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or address reaches this machine only."""
+    if host.lower().rstrip(".") == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+class Answer(NamedTuple):
+    """The gate's answer in place of the server's: a refusal with its reason, or where to go next."""
+
+    status: int
+    words: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Gate:
+    host: str
+    """The address that the server listens on."""
+    token: str | None = None
+    """Secret that a browser gives once, by `/?token=…`; then a cookie has it."""
+
+    def answer(self, path: str, headers: Mapping[str, str]) -> Answer | None:
+        """The answer to a request for a page or a websocket; None lets it pass."""
+        host, origin = headers.get("Host", ""), headers.get("Origin")
+        named = HOST.fullmatch(host)
+        if named is None or (self.token is None and not is_loopback(named[1])):
+            return Answer(403, f"This server answers to addresses of this machine only, not to {host!r}.\n")
+        if origin is not None and origin.partition("://")[2].lower() != host.lower():
+            return Answer(403, f"This server answers to its own pages only, not to those of {origin!r}.\n")
+        if self.token is None:
+            return None
+        cookie = f"{COOKIE}-{int(named[2] or 80)}"  # cookies are the same for all ports of a host; two servers need two
+        asked = parse_qs(path.partition("?")[2]).get("token")
+        if asked is not None and self._knows(asked[0]):
+            keep = f"{cookie}={self.token}; Path=/; HttpOnly; SameSite=Lax"
+            return Answer(303, "", (("Location", "/"), ("Set-Cookie", keep)))  # so that the token leaves the address line
+        kept = None
+        with suppress(CookieError):
+            kept = SimpleCookie(headers.get("Cookie", "")).get(cookie)
+        if self._knows(kept.value if kept else ""):
+            return None
+        return Answer(403, "This server needs its token: open the address with ?token=… that it printed when it was started.\n")
+
+    def _knows(self, what: str) -> bool:
+        return self.token is not None and hmac.compare_digest(what.encode(errors="replace"), self.token.encode())
+
+
+# --- viser's server
 PORTS = range(8080, 8180)
 """Without a port of the user's choice: the first free one of these."""
 BRAND = (37, 99, 160)
@@ -47,10 +118,8 @@ class Server:
                 self.notes.append(f"port {PORTS[0]} is in use: {port} is taken")
         if not is_loopback(host):
             token = token or secrets.token_urlsafe(16)
-            self.notes.append(
-                f"host {host}: every machine that reaches this one can connect; whoever knows the address with its token sees "
-                "and controls the view, and what is sent is not encrypted"
-            )
+            who = "every machine that reaches this one can connect; whoever knows the address with its token sees and controls"
+            self.notes.append(f"host {host}: {who} the view, and what is sent is not encrypted")
         self.token = token
         self.viser = open_server(host, port, title, token)
         self.paint(dark=False)
@@ -62,9 +131,8 @@ class Server:
 
     def paint(self, dark: bool) -> None:
         """The page in light or dark colours; viser does not ask the browser which are wanted."""
-        self.viser.gui.configure_theme(
-            show_share_button=False, show_logo=False, control_width="large", brand_color=BRAND, dark_mode=dark
-        )
+        hidden = {"show_share_button": False, "show_logo": False}
+        self.viser.gui.configure_theme(**hidden, control_width="large", brand_color=BRAND, dark_mode=dark)
 
     def arrange(self, title: str) -> None:
         """The panel at the right, beside the scene; a page that was reset has it over the scene."""
@@ -89,11 +157,13 @@ def open_server(host: str = "127.0.0.1", port: int = 0, label: str = "sharnir", 
         raise StateError(f"host {host!r} can be reached from other machines: a token is needed")
     _check_free(host, port)
     import viser
+    from viser import _messages
 
     with _gated(Gate(host, token)), _quiet():
         server = viser.ViserServer(host, port, label, verbose=False)
     try:
-        _withhold_sharing(server)
+        for kind in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):  # any page could open viser's tunnel by them
+            server._websock_server.unregister_handler(kind)
         if port not in (0, server.get_port()):
             raise StateError(_in_use(host, port))
         _check_gate(host, server.get_port())
@@ -157,27 +227,23 @@ def _gated(gate: Gate) -> Iterator[None]:
 
     def gated(handler: Any, *where: Any, process_request: Callable[..., Any], **options: Any) -> Any:
         def ask(connection: ServerConnection, request: Request) -> Response | None:
-            answer = gate.answer(request.path, request.headers)
-            if answer is not None:
+            if answer := gate.answer(request.path, request.headers):
                 body = answer.words.encode()
-                headers = Headers([("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body)))])
-                headers.update(answer.headers)
+                sizes = {"Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(body))}
+                headers = Headers([*sizes.items(), *answer.headers])
                 return Response(answer.status, "Refused" if answer.status == 403 else "See Other", headers, body)
             response: Response | None = process_request(connection, request)
             if response is not None:
-                response.headers["Content-Security-Policy"] = POLICY
-                response.headers["X-Content-Type-Options"] = "nosniff"
-                response.headers["Referrer-Policy"] = "no-referrer"
+                safe = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+                response.headers.update({"Content-Security-Policy": POLICY, **safe})
             return response
 
         return serve(handler, *where, process_request=ask, **options)
 
     real = _infra.websockets
     server = SimpleNamespace(serve=gated, ServerConnection=ServerConnection)
-    replaced = SimpleNamespace(
-        asyncio=SimpleNamespace(server=server), exceptions=real.exceptions, datastructures=real.datastructures
-    )
-    _infra.websockets = replaced  # type: ignore[assignment]
+    parts = {"exceptions": real.exceptions, "datastructures": real.datastructures}
+    _infra.websockets = SimpleNamespace(asyncio=SimpleNamespace(server=server), **parts)  # type: ignore[assignment]
     try:
         yield
     finally:
@@ -188,30 +254,15 @@ def _check_gate(host: str, port: int) -> None:
     """Check that pages of another site and foreign names for this machine are refused, as websockets and as pages."""
     for headers in ({"Host": "elsewhere.invalid"}, {"Origin": "http://elsewhere.invalid"}):
         for upgrade in ({}, UPGRADE):
-            connection = http.client.HTTPConnection(_reachable(host), port, timeout=10)
+            connection = http.client.HTTPConnection({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port, timeout=10)
             try:
                 connection.request("GET", "/", headers={**headers, **upgrade})
                 status = connection.getresponse().status
             finally:
                 connection.close()
             if status != 403:
-                raise StateError(
-                    "this version of viser cannot be kept from answering to other sites, so nothing is served; "
-                    "install the version that constraints.txt of sharnir names"
-                )
-
-
-def _reachable(host: str) -> str:
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-
-
-def _withhold_sharing(server: ViserServer) -> None:
-    """Remove the requests by which any page could open viser's tunnel from the internet to this server."""
-    from viser import _messages
-
-    for kind in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
-        server._websock_server.unregister_handler(kind)
-    server.gui.configure_theme(show_share_button=False, show_logo=False)
+                what = "this version of viser cannot be kept from answering to other sites, so nothing is served"
+                raise StateError(f"{what}; install the version that constraints.txt of sharnir names")
 
 
 @contextmanager

@@ -16,10 +16,8 @@ from .scene import Geometry
 
 SMOOTH = 0.9
 """Cosine of the angle between edges of an outline that are drawn as one smooth surface."""
-
 ROUND = 24
 """Sides of round solids."""
-
 SLENDER = 6.0
 """Length over width of a spring."""
 
@@ -27,17 +25,7 @@ SLENDER = 6.0
 @lru_cache
 def box() -> Geometry:
     """A cube of edge 1 about the origin."""
-    vertices: list[FloatArray] = []
-    normals: list[FloatArray] = []
-    faces: list[tuple[int, int, int]] = []
-    for axis in range(3):
-        for sign in (-1.0, 1.0):
-            e, u, w = (np.roll(np.eye(3), -axis, axis=0)[k] for k in range(3))
-            first = len(vertices)
-            vertices += [0.5 * (sign * e + a * u + sign * b * w) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
-            normals += [sign * e] * 4
-            faces += [(first, first + 1, first + 2), (first, first + 2, first + 3)]
-    return geometry(vertices, faces, normals)
+    return prism(((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)))
 
 
 @lru_cache
@@ -76,9 +64,7 @@ def capsule(length: float, sides: int = ROUND) -> Geometry:
     angle = 2.0 * math.pi * np.arange(sides + 1) / sides
     normals = np.array([[(c * math.cos(a), c * math.sin(a), s) for a in angle] for c, s, _ in rows])
     shift = np.array([[0.0, 0.0, z] for _, _, z in rows])
-    last = len(rows) - 2
-    faces = np.concatenate([_strip(k * (sides + 1), sides, k > 0, k < last) for k in range(len(rows) - 1)])
-    return geometry((normals + shift[:, None]).reshape(-1, 3), faces, normals.reshape(-1, 3))
+    return _tube(normals + shift[:, None], normals, poles=True)
 
 
 @lru_cache
@@ -157,24 +143,20 @@ def spring(turns: int = 8) -> Geometry:
 
 
 def geometry(vertices: object, faces: object, normals: object) -> Geometry:
-    return Geometry(
-        np.asarray(vertices, dtype=np.float32), np.asarray(faces, dtype=np.int32), np.asarray(normals, dtype=np.float32)
-    )  # fmt: skip
+    return Geometry(*(np.asarray(x, dtype=kind) for x, kind in ((vertices, "f4"), (faces, "i4"), (normals, "f4"))))
 
 
 def revolved(outline: list[tuple[float, float]], sides: int) -> Geometry:
     """A line of (radius, z), from below outward, turned about z: smooth around, sharp between its segments."""
     angle = 2.0 * math.pi * np.arange(sides + 1) / sides
     around = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    vertices, normals, faces, first = [], [], [], 0
+    vertices, normals, faces = list[FloatArray](), list[FloatArray](), list[np.ndarray]()
     for (r0, z0), (r1, z1) in pairwise(outline):
         out, rise = z1 - z0, r0 - r1
         length = math.hypot(out, rise)
-        for r, z in ((r0, z0), (r1, z1)):
-            vertices.append(np.column_stack([r * around, np.full(sides + 1, z)]))
-            normals.append(np.column_stack([out / length * around, np.full(sides + 1, rise / length)]))
-        faces.append(_strip(first, sides, r0 > 0.0, r1 > 0.0))
-        first += 2 * (sides + 1)
+        faces.append(_strip(len(vertices) * (sides + 1), sides, r0 > 0.0, r1 > 0.0))
+        vertices += [np.column_stack([r * around, np.full(sides + 1, z)]) for r, z in ((r0, z0), (r1, z1))]
+        normals += [np.column_stack([out / length * around, np.full(sides + 1, rise / length)])] * 2
     return geometry(np.concatenate(vertices), np.concatenate(faces), np.concatenate(normals))
 
 
@@ -191,8 +173,14 @@ def swept(path: FloatArray, radius: float, sides: int) -> Geometry:
     other = np.cross(along, side)
     angle = 2.0 * math.pi * np.arange(sides + 1) / sides
     normals = np.cos(angle)[None, :, None] * side[:, None] + np.sin(angle)[None, :, None] * other[:, None]
-    vertices = path[:, None] + radius * normals
-    faces = np.concatenate([_strip(k * (sides + 1), sides) for k in range(len(path) - 1)])
+    return _tube(path[:, None] + radius * normals, normals)
+
+
+def _tube(vertices: FloatArray, normals: FloatArray, poles: bool = False) -> Geometry:
+    """Rings of vertices (R, sides + 1, 3), each joined to the next; `poles`: the first and the last are points."""
+    rings, sides = vertices.shape[0], vertices.shape[1] - 1
+    ends = (0, rings - 2) if poles else (-1, -1)
+    faces = np.concatenate([_strip(k * (sides + 1), sides, k != ends[0], k != ends[1]) for k in range(rings - 1)])
     return geometry(vertices.reshape(-1, 3), faces, normals.reshape(-1, 3))
 
 
@@ -200,12 +188,8 @@ def _strip(first: int, sides: int, lower: bool = True, upper: bool = True) -> np
     """Triangles between two rings of sides + 1 vertices; where one ring is a point those on it are left out."""
     k = first + np.arange(sides)
     above = k + sides + 1
-    parts = []
-    if lower:
-        parts.append(np.stack([k, k + 1, above + 1 if upper else above], axis=1))
-    if upper:
-        parts.append(np.stack([k, above + 1, above], axis=1))
-    return np.concatenate(parts)
+    parts = [(k, k + 1, above + 1 if upper else above)] * lower + [(k, above + 1, above)] * upper
+    return np.concatenate([np.stack(corners, axis=1) for corners in parts])
 
 
 def _unit(x: FloatArray) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -63,11 +63,6 @@ def _cached(path: Path, changed: int, size: int) -> Mesh | str:
     return Mesh(tuple(reduced(pieces, MESH_BUDGET)), triangles, tuple(left_out))
 
 
-def numbers(mesh: Mesh, name: str) -> str:
-    """Triangles in the file and as drawn: `rock.stl 2 000 000 → 30 000`."""
-    return f"{name} {mesh.triangles:,} → {mesh.drawn:,}".replace(",", " ")
-
-
 # --- visuals
 MODEL_BUDGET = 300_000
 """Triangles of all meshes of a model that are drawn."""
@@ -95,34 +90,30 @@ class Drawn(NamedTuple):
 def drawn_visuals(model: Model, role: str = "visual", sides: int = ROUND) -> tuple[list[Drawn], list[str]]:
     """Visuals, or collision shapes, of a model without parameters; and notes on what is not drawn as the model says. `sides`: of
     what is round. Meshes are opened where the reader of the model's file allowed it."""
-    return _Drawing(model, role, sides).all()
+    drawing = _Drawing(model, role, sides)
+    drawn = [one for visual in drawing.visuals for one in drawing.one(visual)]
+    for why, names in drawing.faults.items():
+        drawing.notes.append(f"drawn as boxes: {plural(len(names), 'mesh', 'meshes')} {why}: {_listed(names)}")
+    return drawn, drawing.notes
 
 
 class _Drawing:
     def __init__(self, model: Model, role: str, sides: int) -> None:
-        self.model, self.sides = model, sides
+        self.model, self.sides, self.notes, self.boxed = model, sides, list[str](), set[str]()
         self.visuals = [v for v in model.visuals if v.role in (role, "both") and (v.colour is None or v.colour[3] > 0.0)]
         self.bodies = {body.name: body for body in model.bodies}
         self.faults: dict[str, list[str]] = {}
         """{fault: meshes that have it}."""
-        self.notes: list[str] = []
-        self.meshes: dict[Path, Mesh] = {}
-        self.boxed: set[str] = set()
-
-    def all(self) -> tuple[list[Drawn], list[str]]:
         self.meshes = self._read()
-        drawn = [one for visual in self.visuals for one in self._one(visual)]
-        for why, names in self.faults.items():
-            self.notes.append(f"drawn as boxes: {plural(len(names), 'mesh', 'meshes')} {why}: {_listed(names)}")
-        return drawn, self.notes
 
-    def _one(self, visual: Visual) -> list[Drawn]:
+    def one(self, visual: Visual) -> list[Drawn]:
         if visual.kind in ("mesh", "sdf"):
             mesh = self.meshes.get(visual.path) if visual.path is not None else None
             return self._stand_ins(visual) if mesh is None else self._mesh(visual, mesh)
         made = solid(visual.kind, visual.at, visual.sizes, self.sides)
         if made is None:
-            self._note(f"not drawn: a {visual.kind} of {_sizes(visual)}, on {visual.body!r}")
+            sizes = "sizes " + ", ".join(f"{x:g}" for x in visual.sizes) if visual.sizes else "no sizes"
+            self._note(f"not drawn: a {visual.kind} of {sizes}, on {visual.body!r}")
             return []
         if visual.kind == "hfield":
             self._note("drawn flat: height fields, whose heights are not read")
@@ -149,11 +140,10 @@ class _Drawing:
                 names += [name] if name not in names else []
         most = _most_each([mesh.drawn for mesh in found.values()], MODEL_BUDGET)
         found = {path: mesh if mesh.drawn <= most else _smaller(mesh, most) for path, mesh in found.items()}
-        fewer = [numbers(mesh, path.name) for path, mesh in found.items() if mesh.drawn < mesh.triangles]
-        if fewer:
+        simplified = [(path.name, mesh) for path, mesh in found.items() if mesh.drawn < mesh.triangles]
+        if fewer := [f"{name} {m.triangles:,} → {m.drawn:,}".replace(",", " ") for name, m in simplified]:
             self.notes.append(f"drawn with fewer triangles: {_listed(fewer)}")
-        absent = [f"{what} of {path.name}" for path, mesh in found.items() for what in mesh.left_out]
-        if absent:
+        if absent := [f"{what} of {path.name}" for path, mesh in found.items() for what in mesh.left_out]:
             self.notes.append(f"drawn without: {_listed(absent)}")
         return found
 
@@ -166,11 +156,8 @@ class _Drawing:
         # URDF: "assign materials only if the submesh does not have one already" (RViz, robot_link.cpp); MuJoCo: its own always
         painted = visual.colour is not None and not (visual.own_colours and any(p.colour for p in mesh.pieces))
         at = matrix(visual.at, (-scale if mirrored else scale).tolist())  # s v = (−s)(−v)
-        found = []
-        for geometry, own in geometries(mesh, painted, mirrored):
-            colour = visual.colour if painted or own is None else own
-            found.append(Drawn(visual.body, geometry, at, colour, _label(visual)))
-        return found
+        looks = geometries(mesh, painted, mirrored)
+        return [Drawn(visual.body, g, at, visual.colour if painted or own is None else own, _label(visual)) for g, own in looks]
 
     def _stand_ins(self, visual: Visual) -> list[Drawn]:
         """Shapes drawn once per body in place of its broken meshes: its other shapes, or the box of its inertia."""
@@ -199,7 +186,7 @@ def _most_each(counts: Sequence[int], budget: int) -> int:
 
 @lru_cache(maxsize=512)
 def _smaller(mesh: Mesh, most: int) -> Mesh:
-    return Mesh(tuple(reduced(mesh.pieces, most)), mesh.triangles, mesh.left_out)
+    return replace(mesh, pieces=tuple(reduced(mesh.pieces, most)))
 
 
 @lru_cache(maxsize=512)
@@ -242,10 +229,6 @@ def inertia_box(body: Body) -> FloatArray | None:
 def _label(visual: Visual) -> str:
     owner = visual.link or visual.body
     return f"{owner}: {visual.name}" if visual.name else owner
-
-
-def _sizes(visual: Visual) -> str:
-    return "sizes " + ", ".join(f"{x:g}" for x in visual.sizes) if visual.sizes else "no sizes"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,28 +1,95 @@
-"""Common ground of the view and the studio: server, the thread that owns all state, the scenes drawn, layers, the camera."""
+"""Common ground of the view and the studio: server, the thread that owns all state, the scenes drawn, layers, the camera.
+
+Callbacks of the browser come from many threads, in any order, and only post jobs to the one thread that does everything. Of jobs
+with one key that wait (a slider that is dragged), only the last is done.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+import time
+import traceback
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ...errors import SharnirError
 from ...types import FloatArray
-from ..camera import camera_for
-from ..scene import LAYERS, Colour, Scene
+from ..scene import LAYERS, Colour, Scene, camera_for
 from ..server import Server
 from .nodes import SceneNodes
-from .worker import Worker
+
+FRAME = 1.0 / 60.0
+
+
+class Worker:
+    """`post` leaves a job; `tick(now)` is called every frame while it returns True. Errors go to `say`."""
+
+    def __init__(self, tick: Callable[[float], bool], say: Callable[[str], None]) -> None:
+        self._tick, self._say = tick, say
+        self._jobs: dict[Hashable, Callable[[], None]] = {}
+        self._wake, self._stopped = threading.Condition(), False
+        self._idle = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sharnir view", daemon=True)
+        self.start = self._thread.start
+
+    def post(self, key: Hashable, job: Callable[[], None]) -> None:
+        """Add a job, in place of one with the same key that has not begun."""
+        with self._wake:
+            self._jobs.pop(key, None)
+            self._jobs[key] = job
+            self._idle.clear()
+            self._wake.notify()
+
+    def finish(self, timeout: float = 10.0) -> bool:
+        """Wait until nothing is left to do."""
+        return self._idle.wait(timeout)
+
+    def stop(self) -> None:
+        with self._wake:
+            self._stopped = True
+            self._wake.notify()
+        if self._thread.is_alive() and threading.current_thread() is not self._thread:
+            self._thread.join(5.0)
+
+    def _run(self) -> None:
+        active = False
+        while True:
+            begun = time.perf_counter()
+            with self._wake:
+                while not self._jobs and not active and not self._stopped:
+                    self._idle.set()
+                    self._wake.wait()
+                if self._stopped:
+                    return
+                jobs, self._jobs = self._jobs, {}
+            for job in jobs.values():
+                self._guarded(job)
+            active = bool(self._guarded(lambda: self._tick(time.perf_counter())))
+            with self._wake:
+                if not self._jobs and not active:
+                    self._idle.set()
+            if active:  # something plays: a frame, and no longer; jobs wait for it
+                time.sleep(max(0.0, FRAME - (time.perf_counter() - begun)))
+
+    def _guarded(self, job: Callable[[], object]) -> object:
+        try:
+            return job()
+        except SharnirError as error:
+            self._say(str(error))
+        except Exception as error:
+            traceback.print_exc()
+            self._say(f"{type(error).__name__}: {error}")
+        return None
+
 
 Ticker = Callable[[float], bool]
 """Called every frame with the wall-clock time; True while it has more to do."""
-
-
 ASPECT = 1.1
 """Width over height of a window beside the control panel."""
-
 SKY, LAMP = 1.6, 2.0
 """Intensity of light from all sides, and of the lamp behind the viewer's shoulder."""
 
@@ -35,20 +102,15 @@ class Stage:
         self.dark = False
         self.scenes: list[SceneNodes] = []
         self.tickers: list[Ticker] = []
-        self.worker = Worker(self._tick, self.say)
+        self.worker = Worker(lambda now: bool(sum(ticker(now) for ticker in list(self.tickers))), self.say)  # all, each time
+        self.post, self.start = self.worker.post, self.worker.start
         self._status: Any = None
         self._following: tuple[SceneNodes, int] | None = None
         self._followed: FloatArray = np.zeros(3)
 
-    def start(self) -> None:
-        self.worker.start()
-
     def stop(self) -> None:
         self.worker.stop()
         self.server.stop()
-
-    def post(self, key: object, job: Callable[[], None]) -> None:
-        self.worker.post(key, job)
 
     def on(self, handle: Any, key: object, call: Callable[[Any], None]) -> None:
         """Post `call` with the value of an input whenever a user, not the program, has changed it."""
@@ -96,9 +158,8 @@ class Stage:
         first.fov = float(np.radians(camera.field))
         first.near, first.far = 1e-3 * max(scene.size, 1e-9), 1e3 * max(scene.size, 1e-9)
         for client in self.viser.get_clients().values():
-            client.camera.up_direction = camera.up
-            client.camera.position = camera.position
-            client.camera.look_at = camera.target
+            seen = client.camera
+            seen.up_direction, seen.position, seen.look_at = camera.up, camera.position, camera.target
 
     # --- words --------------------------------------------------------------------------------------------------------------
     def add_status(self) -> None:
@@ -155,12 +216,10 @@ class Stage:
         self.server.paint(dark)
 
     def _follow(self, body: str) -> None:
-        nodes = self.scenes[0]
-        if body not in nodes.scene.bodies:
-            self._following = None
-            return
-        i = nodes.scene.bodies.index(body)
-        self._following, self._followed = (nodes, i), nodes.position[i].copy()
+        nodes, self._following = self.scenes[0], None
+        if body in nodes.scene.bodies:
+            i = nodes.scene.bodies.index(body)
+            self._following, self._followed = (nodes, i), nodes.position[i].copy()
 
     def moved(self) -> None:
         """Move the camera with the body it follows; called after the scenes have moved."""
@@ -172,9 +231,6 @@ class Stage:
             self._followed = nodes.position[i].copy()
             for client in self.viser.get_clients().values():
                 client.camera.position = client.camera.position + step  # its target moves with it
-
-    def _tick(self, now: float) -> bool:
-        return bool(sum(ticker(now) for ticker in list(self.tickers)))  # all of them, each time
 
 
 def _plain(message: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -23,9 +24,60 @@ from ...equations.motion.retraction import retract
 from ...equations.rows.constraint_table import table_of
 from ...errors import SharnirError
 from ...model.model import Model
-from ...model.pose import Rotation, quaternion_of
+from ...model.pose import Rotation, quaternion_of, roll_pitch_yaw
 from ...types import FloatArray, State
-from .sliders import Slider, angles_of, sliders_of
+
+RPY = ("roll", "pitch", "yaw")
+UPRIGHT = math.pi / 2 - 1e-3
+"""The largest pitch: at a right angle roll and yaw are the same turn."""
+
+
+@dataclass(frozen=True)
+class Slider:
+    """One number that can be set."""
+
+    name: str
+    """Name of the coordinate as in `Model.q_names`, or "joint.roll"."""
+    joint: str
+    low: float
+    high: float
+    is_angle: bool
+    place: int
+    """Index of the coordinate in q; for an angle of an orientation, that of the quaternion's first."""
+    turn: int | None = None
+    """0, 1, 2: roll, pitch, yaw of the quaternion at `place`."""
+
+
+def sliders_of(model: Model, size: float, q: FloatArray) -> list[Slider]:
+    """Sliders of all coordinates. Without a limit: ± half a turn, ± the size of the mechanism about the present value."""
+    s, limits, names, out, k = model.structure, Limits(model), model.q_names, list[Slider](), 0
+    own, turning, quaternions = own_speeds(s), angles(s), set(s.quaternions.tolist())
+    joint_of = [j.name for j in model.joints for _ in j.q_names]
+    while k < model.nq:
+        if k in quaternions:
+            base = names[k].rsplit(".", 1)[0]
+            ends = (math.pi, UPRIGHT, math.pi)
+            out += [Slider(f"{base}.{RPY[i]}", joint_of[k], -end, end, True, k, i) for i, end in enumerate(ends)]
+            k += 4
+            continue
+        v = own[k]
+        is_angle = bool(v >= 0 and turning[v])
+        low, high = (float(limits.low[v]), float(limits.high[v])) if v >= 0 else (-math.inf, math.inf)
+        reach, at = (math.pi, 0.0) if is_angle else (max(size, 1e-6), float(q[k]))
+        low, high = low if math.isfinite(low) else min(at - reach, high), high if math.isfinite(high) else max(at + reach, low)
+        low, high = min(low, float(q[k])), max(high, float(q[k]))  # a value beyond a limit is shown
+        out.append(Slider(names[k], joint_of[k], low, high, is_angle, k))
+        k += 1
+    return out
+
+
+def angles_of(q: FloatArray, at: int, near: tuple[float, ...] | None = None) -> tuple[float, ...]:
+    """Roll, pitch, yaw of a quaternion; those of a moment before where they still mean the same turn."""
+    w = q[at : at + 4]
+    if near is not None and abs(float(np.dot(quaternion_of(Rotation.rpy(*near)), w))) > 1.0 - 1e-12:
+        return near
+    return roll_pitch_yaw(Rotation.quaternion(*(float(x) for x in w / np.linalg.norm(w))))
+
 
 NEAR = 0.3
 """A change of a coordinate, rad or m, for which the loops are closed at once; larger ones are driven there."""
@@ -51,11 +103,16 @@ class Posing:
         self._values = tuple(model.parameter_values(parameters).values())
         self._parameters = np.array(self._values) if self._values else None
         self._table = table_of(model).at(self._values) if model.constraints else None
-        self._limits = Limits(model)
-        self.dynamics = Dynamics(model)
-        guess = retract(model, model.coordinates(q), np.zeros(model.nv), t)
-        self.t, self.q = t, guess
-        self._take_start(guess, t, list(q) if isinstance(q, Mapping) else [])
+        self._limits, self.dynamics, self._still = Limits(model), Dynamics(model), np.zeros(model.nv)
+        guess = retract(model, model.coordinates(q), self._still, t)
+        self.t, self.q, named = t, guess, list(q) if isinstance(q, Mapping) else []
+        for held in (named, []) if named else ([],):  # the nearest closed position to the guess
+            try:
+                hold = held_coordinates(model, held)
+                self.q = guess if self._table is None else closed_position(model, self._table, guess, t, hold)
+                break
+            except SharnirError as error:
+                self.message = f"drawn {'elsewhere' if held else 'with open loops'}: {error}"
         self.start = self.q, self.t
         self.sliders = sliders_of(model, size, self.q)
         self._angles = {at: angles_of(self.q, at) for at in model.structure.quaternions.tolist()}
@@ -78,7 +135,6 @@ class Posing:
         return self.dynamics.poses(self.q, self.t, parameters=self._parameters)
 
     def value(self, slider: Slider) -> float:
-        """Where a slider stands."""
         return float(self.q[slider.place] if slider.turn is None else self._angles[slider.place][slider.turn])
 
     def text(self) -> str:
@@ -107,14 +163,12 @@ class Posing:
             q = q.copy()
             q[slider.place] = x
             q = retract(self.model, q, self._still, self.t)
-        self._accept(q, slider)
-        self._say_if_elsewhere(slider, value)
+        self._accept(q, slider, value)
 
     def set_time(self, t: float) -> None:
         """Move drives to time t; loops follow."""
         self.message = ""
-        q, begun = self.q, self.t
-        steps = TIME_STEPS if self._table else 1
+        q, begun, steps = self.q, self.t, TIME_STEPS if self._table else 1
         for k in range(1, steps + 1):
             now = begun + (t - begun) * k / steps
             try:
@@ -122,8 +176,7 @@ class Posing:
             except SharnirError as error:
                 self.message = f"at t = {now:.4g} s: {error}"
                 return
-            self.q, self.t = q, now
-        self._angles = {at: angles_of(self.q, at, old) for at, old in self._angles.items()}
+            self.take(q, now)
 
     def take(self, q: FloatArray, t: float) -> None:
         """Adopt a closed state: the end of a simulation, a row of a result."""
@@ -134,21 +187,6 @@ class Posing:
         self.take(*self.start)
 
     # --- inside -------------------------------------------------------------------------------------------------------------
-    @property
-    def _still(self) -> FloatArray:
-        return np.zeros(self.model.nv)
-
-    def _take_start(self, guess: FloatArray, t: float, named: list[str]) -> None:
-        """Take the closed position nearest to the guess with the named joints held; `message` says what was not possible."""
-        if self._table is None:
-            return
-        for held in (named, []) if named else ([],):
-            try:
-                self.q = closed_position(self.model, self._table, guess, t, held_coordinates(self.model, held))
-                return
-            except SharnirError as error:
-                self.message = f"drawn {'elsewhere' if held else 'with open loops'}: {error}"
-
     def _closed_near(self, q: FloatArray, t: float) -> FloatArray:
         if self._table is None:
             return retract(self.model, q, self._still, t)
@@ -210,23 +248,21 @@ class Posing:
         except SharnirError as error:
             self.message = str(error)
             return
-        self._accept(q, slider, tuple(wanted))
-        self._say_if_elsewhere(slider, value)
+        self._accept(q, slider, value, tuple(wanted))
 
-    def _say_if_elsewhere(self, slider: Slider, value: float) -> None:
-        if not self.message and abs(self.value(slider) - value) > 1e-6:
-            self.message = f"{slider.name!r} cannot be {value:.4g}: this is the nearest position that was found"
-
-    def _accept(self, q: FloatArray, slider: Slider, wanted: tuple[float, ...] | None = None) -> None:
-        """Take the position unless another joint has newly passed a limit."""
+    def _accept(self, q: FloatArray, slider: Slider, asked: float | None = None, wanted: tuple[float, ...] | None = None) -> None:
+        """Take the position unless another joint has newly passed a limit; say where the slider is not at the value asked for."""
+        stays = f"{slider.name!r} stays at {self.value(slider):.4g}"
         if not np.isfinite(q).all():
-            self.message = f"no position found on the way; {slider.name!r} stays at {self.value(slider):.4g}"
+            self.message = f"no position found on the way; {stays}"
             return
         passed = self._limits.beyond(q, 1e-9) & ~self._limits.beyond(self.q, 1e-9)
         if passed.any():
             joint = self.model.q_names[self._limits.coordinate[int(np.flatnonzero(passed)[0])]]
-            self.message = f"{joint!r} would pass its limit; {slider.name!r} stays at {self.value(slider):.4g}"
+            self.message = f"{joint!r} would pass its limit; {stays}"
             return
         self.q = q
         guesses = {at: wanted if wanted is not None and at == slider.place else old for at, old in self._angles.items()}
         self._angles = {at: angles_of(q, at, old) for at, old in guesses.items()}
+        if asked is not None and abs(self.value(slider) - asked) > 1e-6:
+            self.message = f"{slider.name!r} cannot be {asked:.4g}: this is the nearest position that was found"

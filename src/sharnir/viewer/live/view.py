@@ -1,30 +1,75 @@
-"""`view`: a model or a motion in the browser."""
+"""`view`: models, results, one or several, or files of either in the browser."""
 
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from html import escape
 from typing import Any
 
+from ...errors import StateError, brief
+from ...io.load import READABLE, load
 from ...model.model import Model
+from ...reporting.atomic_write import file_path
 from ...simulation.results.result import Result
 from ...types import State
 from ..build import position_of, scene_of
-from ..scene import TINTS
+from ..scene import TINTS, Scene
 from ..server import Server, open_in_browser
 from .live_stage import Stage
+from .model_gui import PosingPanel, SessionPanel
+from .motion_gui import PlaybackPanel, PlotsPanel, TracesPanel
 from .nodes import SceneNodes, rgb255
-from .playback_gui import PlaybackPanel
-from .plots_gui import PlotsPanel
 from .posing import Posing
-from .posing_gui import PosingPanel
-from .session_gui import SessionPanel
-from .subjects import Subject, names_of, subjects_of
-from .traces_gui import TracesPanel
+
+Subject = Model | Result
+RESULT = ".nc"
+MOST = 16
+"""Results that are drawn together: twice as many as there are colours."""
+
+
+def subjects_of(what: Any, **options: Any) -> list[Subject]:
+    """Models and results to be viewed. `options`: those of `load`."""
+    if isinstance(what, (Model, Result)):
+        found: list[Subject] = [what]
+    elif isinstance(what, (str, os.PathLike)):
+        found = [from_file(what, **options)]
+    elif isinstance(what, Iterable):
+        found = [one for x in what for one in subjects_of(x, **options)]
+    else:
+        raise StateError(f"a view shows a model, a result, a list of results or the name of a file; got {brief(what)}")
+    if not found:
+        raise StateError("nothing to see: the list is empty")
+    if len(found) > MOST:
+        raise StateError(f"{len(found)} results cannot be told apart; choose at most {MOST}: view([rollout[0], rollout[7]])")
+    if len(found) > 1 and any(isinstance(x, Model) for x in found):
+        raise StateError("several results can be seen together; a model is seen by itself: simulate it first")
+    return found
+
+
+def from_file(path: str | os.PathLike[str], **options: Any) -> Subject:
+    """A saved result (.nc), or a model."""
+    file = file_path(path)
+    if file.suffix.lower() == RESULT:
+        return Result.load(file)
+    if file.suffix.lower() == ".csv":
+        raise StateError(f"{file}: a table has no model to draw; save the result as .nc, or view a model: {READABLE}")
+    return load(file, **options)
+
+
+def names_of(found: Iterable[Subject]) -> list[str]:
+    """A name for each, no two alike."""
+    out: list[str] = []
+    for x in found:
+        base = x.model.name if isinstance(x, Result) else x.name
+        same = sum(name == base or name.startswith(f"{base} (") for name in out)
+        out.append(f"{base} ({same + 1})" if same else base)
+    return out
+
 
 ROOM = 0.2
 """Room around a model that sliders will move, in parts of its size."""
@@ -79,20 +124,53 @@ class View:
         shown.result()
 
     def show(
-        self,
-        found: Sequence[Subject],
-        q: State = None,
-        t: float = 0.0,
-        show: Sequence[str] | None = None,
-        plots: Sequence[str] = (),
-        parameters: Mapping[str, float] | None = None,
-    ) -> None:
-        """Fill the empty page."""
+        self, found: Sequence[Subject], q: State = None, t: float = 0.0, show: Sequence[str] | None = None,
+        plots: Sequence[str] = (), parameters: Mapping[str, float] | None = None,
+    ) -> None:  # fmt: skip
         self.playback, self.sliders, self.simulation = None, None, None
         if isinstance(found[0], Model):
-            show_model(self, found[0], q, t, show, parameters)
+            scene = scene_of(found[0].with_parameters(parameters) if parameters else found[0], show, q, t)
+            self._show_model(found[0], scene, q, t, parameters)
         else:
-            show_results(self, [r for r in found if isinstance(r, Result)], show, plots)
+            self._show_results([r for r in found if isinstance(r, Result)], show, plots)
+
+    def _show_model(self, model: Model, scene: Scene, q: State, t: float, parameters: Mapping[str, float] | None) -> None:
+        """Sliders, the running simulation, layers, paths."""
+        stage, gui = self.stage, self.stage.viser.gui
+        nodes = stage.add(scene, room=ROOM)
+        stage.add_status()
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("pose"):
+            posing = Posing(model, q, t, scene.size, parameters)
+            folder = gui.add_folder("simulation")
+            self.sliders = PosingPanel(stage, posing, nodes)
+        with folder:
+            self.simulation = SessionPanel(stage, self.sliders, nodes)
+        stage.tickers.append(_add_show_tab(stage, tabs, [nodes]).tick)
+        stage.say(posing.message)
+
+    def _show_results(self, results: Sequence[Result], show: Sequence[str] | None, plots: Sequence[str]) -> None:
+        """Playback, plots, layers, paths."""
+        stage, gui, names = self.stage, self.stage.viser.gui, names_of(results)
+        several = len(results) > 1
+        nodes = [stage.add(scene_of(r, show), TINTS[k % len(TINTS)] if several else None) for k, r in enumerate(results)]
+        for other in nodes[1:]:
+            other.show("ground", False)
+        stage.add_status()
+        self.playback = PlaybackPanel(stage, nodes)
+        if several:
+            colours = (rgb255(TINTS[k % len(TINTS)]) for k in range(len(names)))
+            marks = (f'<span style="color:rgb{c}">&#9632;</span> {escape(x)}' for c, x in zip(colours, names, strict=True))
+            gui.add_html("<div style='padding:0.3em 1em;font-size:0.9em'>" + "<br>".join(marks) + "</div>")
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("plots"):
+            charts = PlotsPanel(stage, results, names, plots)
+        _add_show_tab(stage, tabs, nodes)
+        with tabs.add_tab("summary"):
+            for r, name in zip(results, names, strict=True):
+                style, words = "padding:0 1em;font-size:0.7em;white-space:pre-wrap", escape(f"{name}\n{r.summary()}")
+                gui.add_html(f"<pre style='{style}'>{words}</pre>")
+        self.playback.watchers.append(charts.follow)
 
     def stop(self) -> None:
         if not self._stopped.is_set():
@@ -119,20 +197,10 @@ class View:
 
 
 def view(
-    what: Any,
-    *,
-    q: State = None,
-    t: float = 0.0,
-    show: Sequence[str] | None = None,
-    plots: Sequence[str] = (),
-    parameters: Mapping[str, float] | None = None,
-    host: str = "127.0.0.1",
-    port: int | None = None,
-    token: str | None = None,
-    open_browser: bool = True,
-    block: bool | None = None,
-    **options: Any,
-) -> View:
+    what: Any, *, q: State = None, t: float = 0.0, show: Sequence[str] | None = None, plots: Sequence[str] = (),
+    parameters: Mapping[str, float] | None = None, host: str = "127.0.0.1", port: int | None = None, token: str | None = None,
+    open_browser: bool = True, block: bool | None = None, **options: Any,
+) -> View:  # fmt: skip
     """Show a model, a result, several results or a file of either in the browser.
 
     A model has a slider for every coordinate: loops follow, limits hold; it can be simulated from where it stands and pulled by
@@ -159,7 +227,7 @@ def view(
         raise
     for note in stage.server.notes:
         print(f"sharnir: {note}", file=sys.stderr)
-    waits = block if block is not None else _is_script()
+    waits = block if block is not None else hasattr(sys.modules["__main__"], "__file__") and not sys.flags.interactive
     try:
         opened = open_browser and open_in_browser(out.url)
         print(f"view: {out.url}" + ("" if opened else " (open it in a browser)"), flush=True)
@@ -173,59 +241,10 @@ def view(
 
 
 def titled(found: Sequence[Subject]) -> str:
-    """Title of the page."""
     return " and ".join(names_of(found)) if len(found) < 3 else f"{len(found)} results"
 
 
-def show_model(
-    out: View, model: Model, q: State, t: float, show: Sequence[str] | None, parameters: Mapping[str, float] | None
-) -> None:
-    """Sliders, the running simulation, layers, paths."""
-    stage, gui = out.stage, out.stage.viser.gui
-    scene = scene_of(model if not parameters else model.with_parameters(parameters), show, q, t)
-    nodes = stage.add(scene, room=ROOM)
-    stage.add_status()
-    tabs = gui.add_tab_group()
-    with tabs.add_tab("pose"):
-        posing = Posing(model, q, t, scene.size, parameters)
-        folder = gui.add_folder("simulation")
-        out.sliders = PosingPanel(stage, posing, nodes)
-    with folder:
-        out.simulation = SessionPanel(stage, out.sliders, nodes)
-    traces = _add_show_tab(stage, tabs, [nodes], growing=True)
-    stage.tickers.append(traces.tick)
-    stage.say(posing.message)
-
-
-def show_results(out: View, results: Sequence[Result], show: Sequence[str] | None, plots: Sequence[str]) -> None:
-    """Playback, plots, layers, paths."""
-    stage, gui, names = out.stage, out.stage.viser.gui, names_of(results)
-    several = len(results) > 1
-    nodes = [stage.add(scene_of(r, show), TINTS[k % len(TINTS)] if several else None) for k, r in enumerate(results)]
-    for other in nodes[1:]:
-        other.show("ground", False)
-    stage.add_status()
-    out.playback = PlaybackPanel(stage, results, nodes)
-    if several:
-        marks = (
-            f'<span style="color:rgb{rgb255(TINTS[k % len(TINTS)])}">&#9632;</span> {escape(name)}'
-            for k, name in enumerate(names)
-        )
-        gui.add_html("<div style='padding:0.3em 1em;font-size:0.9em'>" + "<br>".join(marks) + "</div>")
-    tabs = gui.add_tab_group()
-    with tabs.add_tab("plots"):
-        charts = PlotsPanel(stage, results, names, plots)
-    _add_show_tab(stage, tabs, nodes, growing=False)
-    with tabs.add_tab("summary"):
-        for r, name in zip(results, names, strict=True):
-            gui.add_html(
-                f"<pre style='padding:0 1em;font-size:0.7em;white-space:pre-wrap'>{escape(name)}\n{escape(r.summary())}</pre>"
-            )
-    out.playback.watchers.append(charts.follow)
-
-
-def _add_show_tab(stage: Stage, tabs: Any, nodes: list[SceneNodes], growing: bool) -> TracesPanel:
-    """The tab of layers, camera and paths; `growing`: paths of a motion that goes on."""
+def _add_show_tab(stage: Stage, tabs: Any, nodes: list[SceneNodes]) -> TracesPanel:
     gui = stage.viser.gui
     with tabs.add_tab("show"):
         stage.server.notes += stage.add_notes()
@@ -234,8 +253,4 @@ def _add_show_tab(stage: Stage, tabs: Any, nodes: list[SceneNodes], growing: boo
         with gui.add_folder("camera"):
             stage.add_camera()
         with gui.add_folder("paths", expand_by_default=False):
-            return TracesPanel(stage, nodes, growing=growing)
-
-
-def _is_script() -> bool:
-    return hasattr(sys.modules["__main__"], "__file__") and not sys.flags.interactive
+            return TracesPanel(stage, nodes)

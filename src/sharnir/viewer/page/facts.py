@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,18 +17,6 @@ DEEPEST = 12
 """Steps by which a branch of the tree is indented at most."""
 
 
-@dataclass(frozen=True)
-class Branch:
-    """One body of the tree."""
-
-    index: int
-    body: str
-    depth: int
-    joint: str
-    mass: str
-    com: str
-
-
 def sentence(subject: Model | Result) -> str:
     """The subject in one line: `5 bodies, 2560 kg; 0 … 20 s, done`."""
     model = numeric(subject.model if isinstance(subject, Result) else subject)
@@ -39,33 +27,26 @@ def sentence(subject: Model | Result) -> str:
     return text
 
 
-def tree(model: Model) -> tuple[list[Branch], int]:
+def tree(model: Model) -> tuple[list[dict[str, Any]], int]:
     """Bodies in the order of the tree, each after the one that carries it; and how many are left out."""
     model = numeric(model)
     below: dict[int, list[int]] = {}
     for i, parent in enumerate(model.parents):
         below.setdefault(parent, []).append(i)
-    out: list[Branch] = []
-    waiting = [(i, 0) for i in reversed(below.get(-1, []))]
+    out, waiting = list[dict[str, Any]](), [(i, 0) for i in reversed(below.get(-1, []))]
     while waiting and len(out) < MOST:
         i, depth = waiting.pop()
-        body = model.bodies[i]
-        com = ", ".join(figures(float(x)) for x in body.com)
-        out.append(Branch(i, body.name, min(depth, DEEPEST), model.joints[i].words, f"{float(body.mass):.4g}", com))
+        body, joint = model.bodies[i], model.joints[i].words
+        numbers = {"mass": f"{float(body.mass):.4g}", "com": ", ".join(figures(float(x)) for x in body.com)}
+        out.append({"index": i, "body": body.name, "depth": min(depth, DEEPEST), "joint": joint, **numbers})
         waiting += [(j, depth + 1) for j in reversed(below.get(i, []))]
     return out, len(model.bodies) - len(out)
 
 
 def loops(model: Model) -> list[str]:
-    """Joints that close loops, and constraints."""
     model = numeric(model)
-    closing = [f"{j.parent} – {j.child} by {j.words}" for j in model.closing_joints]
-    own = [
-        f"{name} ({type(c).__name__})"
-        for name, c in model.constraints.items()
-        if name not in {j.name for j in model.closing_joints}
-    ]
-    return [*closing, *own]
+    closing = {j.name: f"{j.parent} – {j.child} by {j.words}" for j in model.closing_joints}
+    return [*closing.values(), *(f"{name} ({type(c).__name__})" for name, c in model.constraints.items() if name not in closing)]
 
 
 def energy_account(r: Result) -> list[tuple[str, str, str, str]]:

@@ -102,10 +102,8 @@ def _rounded(scene: Scene, rows: np.ndarray) -> Motion:
     centre = 0.5 * (r.min(axis=(0, 1)) + r.max(axis=(0, 1))) if r.size else np.zeros(3)
     quantum = max(QUANTUM * scene.size, float(np.abs(r - centre).max(initial=0.0)) / LARGEST, 1e-300)
     position = np.rint((r - centre) / quantum).astype(np.int64)
-    quaternion = without_jumps(quaternions_of(scene.rotation[rows]), axis=0)
-    count = len(rows)
-    turns = np.rint(quaternion * TURN).astype(np.int64)
-    return Motion(rows, t, position.reshape(count, -1), turns.reshape(count, -1), centre, quantum, 0.0)
+    turns = np.rint(without_jumps(quaternions_of(scene.rotation[rows]), axis=0) * TURN).astype(np.int64)
+    return Motion(rows, t, position.reshape(len(rows), -1), turns.reshape(len(rows), -1), centre, quantum, 0.0)
 
 
 def _spread(t: FloatArray, fps: float) -> np.ndarray:

@@ -13,21 +13,17 @@ import numpy as np
 from ...dialect.arithmetic import Options
 from ...dialect.native import bind_kernel
 from ...types import FloatArray
-from ..camera import Camera
-from ..outline import box_corners
-from ..scene import Scene
+from ..scene import Camera, Scene, box_corners
 from .kernels.light import Surface
 from .kernels.place import Placed, View, place
 from .kernels.scan import Bins, Cast, bin_triangles, cast_shadows
 from .kernels.strips import Picture, Samples, draw_strips
 from .themes import Theme, linear, screen_values
-from .triangles import Triangles, triangles_of
+from .triangles import Triangles
+
 
 # --- triangles that reach behind the camera: the part in front of it
-Clipped = tuple[FloatArray, FloatArray, FloatArray, np.ndarray, np.ndarray, np.ndarray]
-
-
-def clipped(triangles: Triangles, placed: Placed, view: View) -> Clipped:
+def clipped(triangles: Triangles, placed: Placed, view: View) -> tuple[np.ndarray, ...]:
     """Screen, normals, colours, faces, which faces are opaque and which translucent: those given, where nothing reaches behind
     the camera."""
     screen, faces = placed.screen, triangles.faces
@@ -39,7 +35,10 @@ def clipped(triangles: Triangles, placed: Placed, view: View) -> Clipped:
     if not len(cut):
         return whole
     at = faces[cut]
-    corners = np.concatenate([_in_axes(triangles, placed, view, at), placed.turned[at], triangles.colours[at]], axis=2)
+    pose = placed.pose[triangles.item[at]]
+    world = np.einsum("...ij,...j->...i", pose[..., :9].reshape(*at.shape, 3, 3), triangles.vertices[at]) + pose[..., 18:]
+    seen = (world - view.camera[:3]) @ view.camera[3:12].reshape(3, 3).T  # in the axes of the camera
+    corners = np.concatenate([seen, placed.turned[at], triangles.colours[at]], axis=2)
     depth = -corners[:, :, 2] - view.near[0]
     made, source = [], []
     for f, triangle, d in zip(cut, corners, depth, strict=True):
@@ -50,22 +49,16 @@ def clipped(triangles: Triangles, placed: Placed, view: View) -> Clipped:
     new = np.array(made).reshape(-1, 10)
     see_through = np.isin(source, triangles.translucent)
     first = len(faces) + np.arange(len(source))
+    focal, x, y = view.camera[12:]
+    w = -1.0 / new[:, 2]
     return (
-        np.concatenate([screen, _projected(new[:, :3], view)]),
+        np.concatenate([screen, np.stack([x + focal * w * new[:, 0], y - focal * w * new[:, 1], w], axis=1)]),
         np.concatenate([placed.turned, new[:, 3:6]]),
         np.concatenate([triangles.colours, new[:, 6:]]),
         np.concatenate([faces, len(screen) + np.arange(len(new)).reshape(-1, 3)]),
         np.concatenate([triangles.opaque, first[~see_through]]),
         np.concatenate([triangles.translucent, first[see_through]]),
     )
-
-
-def _in_axes(triangles: Triangles, placed: Placed, view: View, at: np.ndarray) -> FloatArray:
-    """(…, 3): vertices in the axes of the camera."""
-    pose = placed.pose[triangles.item[at]]
-    world = np.einsum("...ij,...j->...i", pose[..., :9].reshape(*at.shape, 3, 3), triangles.vertices[at]) + pose[..., 18:]
-    seen: FloatArray = (world - view.camera[:3]) @ view.camera[3:12].reshape(3, 3).T
-    return seen
 
 
 def _in_front(corners: FloatArray, d: FloatArray) -> list[FloatArray]:
@@ -80,19 +73,11 @@ def _in_front(corners: FloatArray, d: FloatArray) -> list[FloatArray]:
     return out
 
 
-def _projected(points: FloatArray, view: View) -> FloatArray:
-    focal, x, y = view.camera[12:]
-    w = -1.0 / points[:, 2]
-    return np.stack([x + focal * w * points[:, 0], y - focal * w * points[:, 1], w], axis=1)
-
-
 # --- the lamp of a picture, and the shadows it throws: soft on the ground, the softer the higher up what throws them
 TEXELS = 768
 """Squares along a side of what the lamp sees."""
-
 ABOVE_ALL = 1e29
 """No surface is so high."""
-
 MARGIN = 0.12
 """Room for soft edges, as a share of that side."""
 
@@ -170,10 +155,8 @@ def _enlarged(small: np.ndarray, step: int) -> np.ndarray:
 # --- renderer
 ROWS = 6
 """Rows of pixels in a strip: its samples stay in the processor's cache."""
-
 AS_WRITTEN = Options(exact=True, branches=True, inline=400)
 """Bit by bit what the interpreter gives."""
-
 NEAR = 0.02
 """Least depth that is drawn, as a share of the distance to what the camera looks at."""
 
@@ -191,15 +174,13 @@ class Renderer:
         self, scene: Scene, camera: Camera, size: tuple[int, int], theme: Theme,
         samples: int = 3, transparent: bool = False, interpreted: bool = False, texels: int = TEXELS,
     ) -> None:  # fmt: skip
-        self.scene, self.camera, self.size, self.samples = scene, camera, size, samples
-        self._interpreted = interpreted
+        self.size, self.samples, self._interpreted, self._texels = size, samples, interpreted, texels
         focal = 0.5 / math.tan(math.radians(camera.field) / 2)
-        self.triangles = triangles_of(scene, camera, 1.0 / (focal * size[1]), theme.grid)
+        self.triangles = Triangles(scene, camera, 1.0 / (focal * size[1]), theme.grid)
         self.triangles.colours[:, :3] += theme.lift * (1.0 - self.triangles.colours[:, :3])
         height, drawn = _ground(scene)
         direction = lamp(scene, camera)
         sun, scale = cast_map(scene, direction, height, texels)
-        self._texels = texels
         centre = 0.5 * samples * np.array([size[0], size[1]])
         numbers = np.concatenate([camera.position, camera.axes().ravel(), [focal * samples * size[1]], centre])
         distance = float(np.linalg.norm(camera.target - camera.position))
@@ -211,7 +192,8 @@ class Renderer:
         self._background = np.array([[*linear(theme.top), opacity], [*linear(theme.bottom), opacity]])
         self._encode = screen_values()
         n = ROWS * samples**2 * size[0]
-        threads = 1 if interpreted else _threads()
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        threads = 1 if interpreted else min(4, cores)
         self._samples = [Samples(np.empty(n), np.empty(n, dtype=np.int64), np.empty((n, 4))) for _ in range(threads)]
 
     def frame(self, k: int = 0) -> np.ndarray:
@@ -220,21 +202,15 @@ class Renderer:
         n = len(s.vertices)
         placed = Placed(s.vertices, s.normals, s.item, s.poses(k), np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3)))
         self._run(place, self.view, placed)
-        highest, shadow = self._shadows(placed.cast)
+        highest, lowest = np.empty((2, self._texels, self._texels))
+        self._run(cast_shadows, Cast(placed.cast, s.faces, s.casting, highest, lowest))
+        shadow = soft(lowest) if self._ground[1] > 0.0 else np.zeros((2, 2))
         screen, turned, colours, faces, opaque, translucent = clipped(s, placed, self.view)
-        surface = Surface(
-            self.view, screen, turned, colours, faces, self._lamps, self._gloss, self._ground, highest, shadow
-        )  # fmt: skip
+        light = self._lamps, self._gloss, self._ground, highest, shadow
+        surface = Surface(self.view, screen, turned, colours, faces, *light)
         order = np.argsort(screen[faces[translucent], 2].sum(axis=1), kind="stable")  # the farthest first
         bins = [self._bins(screen, faces, chosen) for chosen in (opaque, translucent[order])]
         return self._drawn(surface, bins)
-
-    def _shadows(self, cast: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The lamp's map of surfaces, and the shadow on the ground."""
-        n = self._texels
-        highest, lowest = np.empty((n, n)), np.empty((n, n))
-        self._run(cast_shadows, Cast(cast, self.triangles.faces, self.triangles.casting, highest, lowest))
-        return highest, soft(lowest) if self._ground[1] > 0.0 else np.zeros((2, 2))
 
     def _bins(self, screen: FloatArray, faces: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Triangles strip by strip, and where each strip ends."""
@@ -257,28 +233,15 @@ class Renderer:
 
         def strips(thread: int) -> None:
             plan = np.array([self.samples, ROWS, thread, threads])
-            (opaque, opaque_ends), (translucent, translucent_ends) = bins
-            self._run(
-                draw_strips,
-                Picture(
-                    surface, self._samples[thread], plan, opaque, opaque_ends, translucent, translucent_ends,
-                    self._background, self._encode, pixels,
-                ),
-            )  # fmt: skip
+            shown = *bins[0], *bins[1], self._background, self._encode, pixels
+            self._run(draw_strips, Picture(surface, self._samples[thread], plan, *shown))
 
-        if threads == 1:
-            strips(0)
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(strips, range(threads)))
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(strips, range(threads)))
         return pixels.astype("<u4").view(np.uint8).reshape(height, width, 4)
 
     def _run(self, function: Any, *groups: Any) -> None:
         bind_kernel(function, *groups, options=AS_WRITTEN, compiled=not self._interpreted)()
-
-
-def _threads() -> int:
-    return min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 def _ground(scene: Scene) -> tuple[float, bool]:

@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from ...errors import FormatError, SharnirError, StateError, brief
 from ...io.load import XML, YAML
@@ -14,7 +15,7 @@ from ...model.model import Model
 from ...reporting.atomic_write import atomic_write, file_path
 from ...simulation.results.result import Result
 from ...types import FilePath
-from ..live.subjects import RESULT, from_file
+from ..live.view import RESULT, from_file
 
 MODELS, RESULTS = (*XML, *YAML), (RESULT,)
 MOST_FILES, DEEPEST, MOST_FOLDERS = 500, 4, 2000
@@ -24,8 +25,7 @@ LARGEST_UPLOAD = 100_000_000
 SKIPPED = {"node_modules", "__pycache__", "site-packages", "venv"}
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(NamedTuple):
     """Names relative to the folder, models before results; and whether there are more."""
 
     models: tuple[str, ...]
@@ -46,9 +46,8 @@ class Opened:
 
 def check_suffix(path: Path) -> None:
     if path.suffix.lower() not in (*MODELS, *RESULTS):
-        raise FormatError(
-            f"{path.name}: the suffix {path.suffix!r} is none of a model or a result; those are {', '.join((*MODELS, *RESULTS))}"
-        )
+        those = ", ".join((*MODELS, *RESULTS))
+        raise FormatError(f"{path.name}: the suffix {path.suffix!r} is none of a model or a result; those are {those}")
 
 
 class Folder:
@@ -113,9 +112,8 @@ class Folder:
         for k, visual in enumerate(model.visuals):
             if visual.path is not None and not self._is_inside(visual.path):
                 model.visuals[k] = replace(visual, path=None)
-                notes.append(
-                    f"{visual.body}: its mesh {visual.uri or visual.path} is outside the studio's folder and is not read"
-                )
+                mesh = f"{visual.body}: its mesh {visual.uri or visual.path}"
+                notes.append(f"{mesh} is outside the studio's folder and is not read")
         return tuple(notes)
 
     # --- writing -----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The tab of runs: options, the run itself, playback, account of energy, files to take away."""
+"""The tab of runs: options, the run itself, playback, account of energy, files to take away; and the tab of the comparison."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from ...programs.methods import METHODS
 from ...simulation.results.quantities import names_of
 from ...simulation.results.result import Result
 from ..build import scene_of
-from ..live.playback_gui import PlaybackPanel
-from ..live.plots_gui import PlotsPanel
-from .texts import run_text
-from .workspace import FORMATS
+from ..live.motion_gui import PlaybackPanel, PlotsPanel
+from .texts import comparison_text, run_text, sentences
+from .workspace import BUDGET, COMPARISON, FORMATS
 
 if TYPE_CHECKING:
-    from .page import StudioPage
+    from .studio import StudioPage
 
 MOST = 300
 """Quantities in the list of those that can be plotted."""
@@ -28,9 +27,7 @@ USUAL = "coordinates, speeds, energy"
 
 class RunTab:
     def __init__(self, page: StudioPage) -> None:
-        self.page = page
-        self.what: list[str] = []
-        self._charts: list[Any] = []
+        self.page, self.what, self._charts = page, list[str](), list[Any]()
 
     def fill(self) -> None:
         page, gui, o = self.page, self.page.gui, self.page.work.options
@@ -47,13 +44,10 @@ class RunTab:
             method = gui.add_dropdown("method", ("auto", *METHODS), initial_value=o.method, hint="of forming the equations")
             run = gui.add_button("Run", color="green")
 
-        def show_needed() -> None:
-            adaptive = INTEGRATORS[page.work.options.integrator].adaptive
-            tolerance.visible, step.visible = adaptive, not adaptive
-
         def set_integrator(name: str) -> None:
             self._set(integrator=name)
-            show_needed()
+            tolerance.visible = INTEGRATORS[name].adaptive
+            step.visible = not tolerance.visible
 
         page.on(duration, lambda x: self._set(duration=float(x)))
         page.on(interval, lambda x: self._set(interval=float(x) or None))
@@ -62,7 +56,7 @@ class RunTab:
         page.on(step, lambda x: self._set(step=float(x)))
         page.on(method, lambda name: self._set(method=name))
         page.on_click(run, self.run)
-        show_needed()
+        set_integrator(o.integrator)
 
     def _set(self, **changes: Any) -> None:
         self.page.work.options = replace(self.page.work.options, **changes)
@@ -77,40 +71,37 @@ class RunTab:
     def run(self) -> None:
         self.page.start_tab.take()
         self.page.work.arguments()  # what is wrong with them is said before anything begins
-        self.page.job("run", self._computed, lambda _: self.show(play=True))
 
-    def _computed(self) -> Result:
-        """The run, with its poses and energy: they take a while, too."""
-        r = self.page.work.run()
-        if len(r):
-            _ = r.poses, r.energy
-        return r
+        def computed() -> Result:
+            """The run, with its poses and energy: they take a while, too."""
+            r = self.page.work.run()
+            if len(r):
+                _ = r.poses, r.energy
+            return r
+
+        self.page.job("run", computed, lambda _: self.show(play=True))
 
     def show(self, play: bool = False) -> None:
-        """Show the last run: drawn, played, plotted, in words."""
         page, r = self.page, self.page.work.result
         assert r is not None
         page.stage.clear()
         page.stage.aspect = ASPECT
         nodes = page.stage.add(scene_of(r))
-        page.start_tab.draw_on(nodes)
+        if page.start_tab.sliders is not None:
+            page.start_tab.sliders.nodes = nodes
         page.model_tab.fill_drawing()
         with page.section("Run", "play", 2):
-            page.playback = PlaybackPanel(page.stage, [r], [nodes])
+            page.playback = PlaybackPanel(page.stage, [nodes])
         with page.section("Run", "energy and summary", 3):
             page.gui.add_html(run_text(r, page.jobs.progress.warnings))
-        self._take_away()
+        with page.section("Run", "take away", 4):
+            kind = page.gui.add_dropdown("as", tuple(FORMATS))
+            self.add_buttons("Download", lambda: kind.value)
         self.plot()
         if r.status not in ("done", "stopped"):
             page.say(f"{r.status}: {r.message}; what was computed until then is here", bad=True)
         if play and len(r) > 1:
             page.playback.toggle()
-
-    def _take_away(self) -> None:
-        page, gui = self.page, self.page.gui
-        with page.section("Run", "take away", 4):
-            kind = gui.add_dropdown("as", tuple(FORMATS))
-            self.add_buttons("Download", lambda: kind.value)
 
     def add_buttons(self, label: str, kind: Callable[[], str]) -> None:
         """Two buttons that take a file of this kind away."""
@@ -159,3 +150,25 @@ class RunTab:
             self.what = before
             self.plot()
             raise
+
+
+# --- the tab that compares all methods for the model
+class CompareTab:
+    def __init__(self, page: StudioPage) -> None:
+        self.page = page
+
+    def fill(self) -> None:
+        page, gui = self.page, self.page.gui
+        with page.section("Compare", "methods", 1):
+            words = f"Every method on every backend: agreement, operations, time. It takes up to {BUDGET:g} s."
+            gui.add_html(sentences([words], "soft"))
+            go = gui.add_button("Compare")
+        page.remove_section("Compare", "measured")
+        page.on_click(go, lambda: page.job("comparison", page.work.compare, lambda _: self._show()))
+
+    def _show(self) -> None:
+        page, c = self.page, self.page.work.comparison
+        assert c is not None
+        with page.section("Compare", "measured", 2):
+            page.gui.add_html(comparison_text(c))
+            page.run_tab.add_buttons("Download as a page", lambda: COMPARISON)

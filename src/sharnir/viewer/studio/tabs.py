@@ -1,40 +1,24 @@
-"""The tabs of files, of the model (tree, mobility, import report, parameters, layers) and of the comparison."""
+"""The tabs of files, of the model (tree, mobility, import report, parameters, layers) and of the start."""
 
 from __future__ import annotations
 
 from functools import partial
+from time import perf_counter as now
 from typing import TYPE_CHECKING, Any
 
-from ...errors import StateError
+import numpy as np
+
+from ...errors import SharnirError, StateError
 from ...reporting.formats import plural
-from .texts import comparison_text, import_text, model_text, sentences
-from .workspace import BUDGET, COMPARISON
+from ..build import scene_of
+from ..live.live_stage import ASPECT
+from ..live.model_gui import PosingPanel
+from ..live.posing import Posing
+from ..live.view import ROOM
+from .texts import import_text, model_text, sentences
 
 if TYPE_CHECKING:
-    from .page import StudioPage
-
-
-# --- the tab that compares all methods for the model
-class CompareTab:
-    def __init__(self, page: StudioPage) -> None:
-        self.page = page
-
-    def fill(self) -> None:
-        page, gui = self.page, self.page.gui
-        with page.section("Compare", "methods", 1):
-            words = f"Every method on every backend: agreement, operations, time. It takes up to {BUDGET:g} s."
-            gui.add_html(sentences([words], "soft"))
-            go = gui.add_button("Compare")
-        page.remove_section("Compare", "measured")
-        page.on_click(go, lambda: page.job("comparison", page.work.compare, lambda _: self._show()))
-
-    def _show(self) -> None:
-        page, c = self.page, self.page.work.comparison
-        assert c is not None
-        with page.section("Compare", "measured", 2):
-            page.gui.add_html(comparison_text(c))
-            page.run_tab.add_buttons("Download as a page", lambda: COMPARISON)
-
+    from .studio import StudioPage
 
 # --- the tab that opens files of the folder, and takes uploads
 NONE = "–"
@@ -56,7 +40,6 @@ class OpenTab:
         self.refresh()
 
     def refresh(self) -> None:
-        """Update the list of files, and which is open."""
         folder = self.page.work.folder
         found, name = folder.listing(), self.page.work.opened.name if self.page.work.opened else NONE
         names = tuple(dict.fromkeys([NONE, *found.models, *found.results, name]))
@@ -83,10 +66,9 @@ class OpenTab:
         self.page.opened()
 
     def _again(self) -> None:
-        opened = self.page.work.opened
         self.refresh()
-        if opened is not None:
-            self.open(opened.name)
+        if self.page.work.opened is not None:
+            self.open(self.page.work.opened.name)
 
     def _upload(self, file: Any) -> None:
         name = self.page.work.folder.put(file.name, file.content)
@@ -94,7 +76,7 @@ class OpenTab:
         self.open(name)
 
 
-# --- tabs
+# --- the tab of the model
 MOST = 60
 """Parameters that are shown at once."""
 
@@ -140,3 +122,84 @@ class ModelTab:
         self._parameters()
         self.page.start_tab.fill()
         self.page.say(f"{name} can be edited now, for this session; the file stays as it is")
+
+
+# --- the tab of the start: sliders for the position, numbers for the speeds
+FEW = 40
+"""Speeds that are shown at once; of more, those of the first joints."""
+
+
+class StartSliders(PosingPanel):
+    """Sliders that pause the playback when they move the mechanism."""
+
+    page: StudioPage | None = None
+
+    def draw(self, sliders: bool = True) -> None:
+        playback = self.page.playback if self.page is not None else None
+        if playback is not None and playback.clock.playing:
+            playback.clock.pause(now())
+        super().draw(sliders)
+
+
+class StartTab:
+    def __init__(self, page: StudioPage) -> None:
+        self.page = page
+        self.sliders: StartSliders | None = None
+
+    def fill(self) -> None:
+        """Show the model at its start, with the parameters as edited; an edited position of the sliders is kept."""
+        page, work = self.page, self.page.work
+        self.take()
+        q, said = work.pose, ""
+        try:
+            q = work.start()
+        except SharnirError as error:
+            said = str(error)
+        t = float(work.file_settings.get("t0", 0.0))
+        scene = scene_of(work.model.with_parameters(work.values) if work.values else work.model, None, q, t)
+        page.stage.clear()
+        page.playback, page.stage.aspect = None, ASPECT
+        nodes = page.stage.add(scene, room=ROOM)
+        posing = Posing(work.model, q, t, scene.size, work.values or None)
+        with page.section("Start", "position", 1):
+            self.sliders = StartSliders(page.stage, posing, nodes)
+            self.sliders.page = page
+            if posing.message:
+                page.stage.say(posing.message)
+            back = page.gui.add_button("As the file has it", hint="position, speeds, parameters and options")
+            page.on_click(back, self._back)
+        self._speeds()
+        if said or scene.notes:
+            page.say(*dict.fromkeys(([said] if said else []) + list(scene.notes)), bad=bool(said))
+
+    def take(self) -> None:
+        """Copy the position of the sliders into the workspace if it was edited."""
+        if self.sliders is not None and self.sliders.posing.model is self.page.work.model:
+            posing = self.sliders.posing
+            if not np.array_equal(posing.q, posing.start[0]):
+                self.page.work.pose = posing.q.copy()
+
+    def _speeds(self) -> None:
+        page, model, work = self.page, self.page.work.model, self.page.work
+        v = work.start_speeds()
+        with page.section("Start", "speeds", 2, expanded=bool(v.any())):
+            shown = 0
+            for joint in model.joints:
+                place = model.v_slice(joint.name)
+                if place.stop == place.start or shown >= FEW or joint.follows:
+                    continue
+                shown += place.stop - place.start
+                named = zip(model.v_names[place], v[place], strict=True)
+                boxes = [page.gui.add_number(label, float(x), hint="in SI units, at the start") for label, x in named]
+                for box in boxes:
+                    page.on(box, partial(self._set_speeds, joint.name, boxes))
+            if shown < model.nv:
+                page.gui.add_text("others", f"{model.nv - shown} more: as the file has them", disabled=True)
+
+    def _set_speeds(self, joint: str, boxes: list[Any], _: float) -> None:
+        self.page.work.set_speeds(joint, [float(box.value) for box in boxes])
+
+    def _back(self) -> None:
+        self.page.work.reset()
+        self.sliders = None
+        self.page.opened()

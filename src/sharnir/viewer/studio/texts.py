@@ -50,13 +50,11 @@ def import_text(model: Model) -> str:
 
 
 def run_text(result: Result, warnings: Sequence[str] = ()) -> str:
-    """How it ended, the account of energy, the summary."""
     account = energy_account(result) if len(result) else []
     return _html("run", [*warnings_of(result), *warnings], account, result.summary())
 
 
 def comparison_text(c: Comparison) -> str:
-    """The fastest, and the measurements."""
     shown = measurements(c)
     head = [column.title.replace("\n", " ") for column in shown.columns]
     rows = [[cell.text for cell in row] for row in shown.rows]

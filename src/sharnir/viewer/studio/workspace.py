@@ -36,13 +36,14 @@ QUICK: dict[str, Any] = {"states": 4, "batch": 256, "rounds": 7}
 """Options of a comparison for which the user waits."""
 FINE = 0.01
 """Absolute over relative tolerance where the latter is edited: the ratio of the defaults of `simulate`."""
-
 FORMATS: dict[str, tuple[str, Callable[[Result, Path], object]]] = {
     "NetCDF: the whole motion": (".nc", lambda r, path: r.save(path)),
     "CSV: a table": (".csv", lambda r, path: r.to_csv(path)),
     "HTML: a page that plays": (".html", lambda r, path: r.animate(path)),
 }
 """Files that can be made of a run: suffix, and how it is written."""
+COMPARISON = "comparison"
+"""The kind of file that is the page of a comparison."""
 
 
 @dataclass(frozen=True)
@@ -130,14 +131,8 @@ class Workspace:
         return added[0] if added else path
 
     def set_speeds(self, joint: str, values: list[float]) -> None:
-        """Set the speeds of a joint at the start."""
         self.model.speeds({joint: values})
         self.speeds[joint] = values
-
-    @property
-    def differs(self) -> bool:
-        """Whether anything differs from the file."""
-        return self.pose is not None or bool(self.speeds) or self.values != self._parameters(self.file_settings)
 
     def _parameters(self, said: Mapping[str, Any]) -> dict[str, float]:
         """Values of the parameters, without states of forces, which are not edited."""
@@ -146,7 +141,6 @@ class Workspace:
 
     # --- running ---------------------------------------------------------------------------------------------------------------
     def arguments(self) -> dict[str, Any]:
-        """Arguments of `simulate` as edited."""
         o, out = self.options, self.file_settings
         if o.integrator not in INTEGRATORS:
             raise StateError(f"no integrator {brief(o.integrator)}")
@@ -173,8 +167,7 @@ class Workspace:
         return self.result
 
     def compare(self) -> Comparison:
-        values = self.values or None
-        self.comparison = compare(self.model, parameters=values, budget=BUDGET, progress=False, **QUICK)
+        self.comparison = compare(self.model, parameters=self.values or None, budget=BUDGET, progress=False, **QUICK)
         return self.comparison
 
     def start(self) -> FloatArray:
@@ -195,7 +188,6 @@ class Workspace:
         return v
 
     def mobility(self) -> str:
-        """Degrees of freedom at the start."""
         model = self.model
         if not model.constraints:
             return degrees_of_freedom(model.nv)
@@ -229,8 +221,7 @@ class Workspace:
             return f"{stem}-compared.html", self.comparison.report
         if kind not in FORMATS:
             raise StateError(f"no format {brief(kind)}; there are {', '.join(FORMATS)}")
-        result = self.result
-        if result is None:
+        if (result := self.result) is None:
             raise StateError("there is no motion yet: run the model first")
         suffix, write = FORMATS[kind]
         return f"{stem}-run{suffix}", lambda path: write(result, path)
@@ -243,7 +234,3 @@ class Workspace:
             why = f"{error.strerror}; start the studio with another --folder"
             raise StateError(f"cannot write into {self.folder.path}: {why}") from None
         return self.folder.path
-
-
-COMPARISON = "comparison"
-"""The kind of file that is the page of a comparison."""

@@ -1,4 +1,4 @@
-// The data of the page: base64 of a compressed table of contents with the arrays behind it (written by pack.py).
+// The data of the page: base64 of a compressed table of contents with the arrays behind it (written by contents.py).
 const TYPES = { f4: Float32Array, f8: Float64Array, u1: Uint8Array, i1: Int8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array };
 
 async function unpacked(text) {
