@@ -48,12 +48,12 @@ class Section(Element):
 class ComputedSection(Section):
     """A section whose constants follow from its edges."""
 
-    def constants(self) -> tuple[float, float, float, float]:
+    def _constants(self) -> tuple[float, float, float, float]:
         """Area, Iy, Iz, It."""
         raise NotImplementedError
 
     if not TYPE_CHECKING:
-        area, Iy, Iz, It = (property(lambda self, k=k: self.constants()[k]) for k in range(4))
+        area, Iy, Iz, It = (property(lambda self, k=k: self._constants()[k]) for k in range(4))
 
 
 @element("rectangle")
@@ -63,7 +63,7 @@ class Rectangle(ComputedSection):
     width: float = element_field(POSITIVE, unit="m", meaning="edge along y")
     height: float = element_field(POSITIVE, unit="m", meaning="edge along z")
 
-    def constants(self) -> tuple[float, float, float, float]:
+    def _constants(self) -> tuple[float, float, float, float]:
         """It: a b³ (1/3 − 64/π⁵ · b/a · Σ tanh(n π a / 2b) / n⁵) over odd n. The sum of 1/n⁵ is known, what tanh lacks of 1 is
         not, but it decays like exp(−n π)."""
         b, a = sorted((self.width, self.height))
@@ -81,7 +81,7 @@ class Circle(ComputedSection):
 
     radius: float = element_field(POSITIVE, unit="m", meaning="radius")
 
-    def constants(self) -> tuple[float, float, float, float]:
+    def _constants(self) -> tuple[float, float, float, float]:
         I = math.pi * self.radius**4 / 4
         return math.pi * self.radius**2, I, I, 2 * I
 
@@ -101,7 +101,7 @@ class Tube(ComputedSection):
         if self.inner >= self.outer:
             raise ModelError(f"{self.label}: the inner radius ({self.inner}) must be smaller than the outer one ({self.outer})")
 
-    def constants(self) -> tuple[float, float, float, float]:
+    def _constants(self) -> tuple[float, float, float, float]:
         I = math.pi * (self.outer**4 - self.inner**4) / 4
         return math.pi * (self.outer**2 - self.inner**2), I, I, 2 * I
 
@@ -126,7 +126,7 @@ class ISection(ComputedSection):
         if 2 * self.flange >= self.height:
             raise ModelError(f"{self.label}: two flanges of {self.flange} fill the height {self.height}; make them thinner")
 
-    def constants(self) -> tuple[float, float, float, float]:
+    def _constants(self) -> tuple[float, float, float, float]:
         b, h, t, flange = self.width, self.height, self.web, self.flange
         inside = h - 2 * flange
         Iy, Iz = (b * h**3 - (b - t) * inside**3) / 12, (2 * flange * b**3 + inside * t**3) / 12
