@@ -154,7 +154,8 @@ def forget() -> None:
     """Go back to the calibration that is shipped."""
     path = Cache().folder / KIND / digest(host())
     try:
-        path.unlink(missing_ok=True)
+        if path.exists():  # also where the folder cannot be one
+            path.unlink()
     except OSError as error:
         raise SharnirError(f"the calibration {path} cannot be removed ({error.strerror})") from None
     _current.cache_clear()
