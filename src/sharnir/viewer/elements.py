@@ -18,7 +18,6 @@ from ..model.joints.joint_type import ElementaryMotion
 from ..model.placed_joint import PlacedJoint
 from ..model.pose import Pose, Rotation, unit_axis
 from ..model.shapes import HeightFunction, Plane, Points, Shape
-from ..model.surfaces import Points
 from ..simulation.results.result import Result
 from ..trace import at_values
 from ..types import FloatArray
