@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ...equations.motion.retraction import displacement, normalized_rows
+from ...backends.differentiated import displacement
+from ...equations.motion.retraction import normalized_rows
 from ...errors import StateError
 from ...model.model import Model
 from ...simulation.results.result import Result
