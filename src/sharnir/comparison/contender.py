@@ -28,7 +28,8 @@ from ..programs.methods import Method
 from ..reporting.timing import Stopwatch, cpu_clock, repeated_over
 from ..trace import GraphTooLarge
 from .comparison import FAILED, NOT_APPLICABLE, OK, TOO_LARGE, Row
-from .states import Oracle, States, disagreement
+from .oracle import Oracle, disagreement
+from .states import States
 
 MAX_WRITTEN = 1_000_000
 """Operations up to which a method is counted as written: each takes some 4 µs on counting numbers."""

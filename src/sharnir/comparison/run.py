@@ -22,7 +22,8 @@ from ..simulation.run.checks import number, whole
 from ..solvers.formulation import warn_renamed
 from .comparison import NOT_TRIED, Comparison, Settings, Spread, facts
 from .contender import SAMPLE, ComparisonContext, Contender, contenders
-from .states import STEP, Oracle, motion, random_states
+from .oracle import Oracle
+from .states import STEP, motion, random_states
 
 BACKENDS = ("llvm", "loops", "python", "sparse", "dense")
 """Backends in the order they are tried: the fastest first, in case there is no time for all."""

@@ -1,8 +1,4 @@
-"""States to compare methods in, and the right answers there: the extended system, solved by `forms/`, which runs no kernel.
-
-Joints are products of 4×4 matrices, constraints are differentiated by the chain rule. What both sides share is the model itself:
-its bodies, the definitions of its joints, forces and constraints, and the differentiation of traced formulas.
-"""
+"""States to compare methods in: random ones that satisfy the constraints, and a short motion through one of them."""
 
 from __future__ import annotations
 
@@ -13,10 +9,6 @@ import numpy as np
 from ..dynamics import Dynamics
 from ..equations.motion.retraction import retract as moved
 from ..errors import AssemblyError
-from ..forms import FORMS, momentum
-from ..forms.closed import extended as closed_extended
-from ..forms.constraint_rows import constraint_rows
-from ..forms.matrices import Matrices
 from ..model.model import Model
 
 STEP = 1e-3
@@ -97,43 +89,3 @@ def motion(model: Model, start: States) -> States:
     rows += rows[-2:0:-1]
     n = len(rows)
     return States(np.array([q for q, _ in rows]), np.array([v for _, v in rows]), np.tile(tau, (n, 1)), np.full(n, t))
-
-
-DENSE = 100
-"""Bodies up to which the matrix is dense; beyond, the same system is solved by sparse LU."""
-
-
-class Oracle:
-    """The correct answers in given states."""
-
-    def __init__(self, model: Model, states: States) -> None:
-        self.model, self.states = model, states
-        self.sparse = len(model.bodies) > DENSE and not model.constraints
-        self._known: dict[str, np.ndarray] = {}
-
-    @property
-    def what(self) -> str:
-        rows = " with rows for the closed loops" if self.model.constraints else ""
-        return f"the extended system{rows}, {'sparse' if self.sparse else 'dense'}"
-
-    def answers(self, gives: str = "q̈") -> np.ndarray:
-        if gives not in self._known:
-            self._known[gives] = np.array([self._answer(gives, k) for k in range(len(self.states))])
-        return self._known[gives]
-
-    def _answer(self, gives: str, k: int) -> np.ndarray:
-        s = self.states
-        m = Matrices(self.model, s.q[k], s.v[k], float(s.t[k]), None, sparse=self.sparse)
-        if gives != "q̈":
-            return momentum.momentum_rates(m, s.tau[k], momentum.velocities(m, momentum.momenta(m))[2])
-        if self.model.constraints:
-            return closed_extended(m, s.tau[k] + m.load, constraint_rows(m))[0]
-        return FORMS["extended"](m, s.tau[k]).qdd
-
-
-def disagreement(found: np.ndarray, right: np.ndarray) -> float:
-    """Largest difference, relative to the largest number of each state; infinite where a number is not finite."""
-    if not np.isfinite(found).all():
-        return float("inf")
-    size = np.abs(right).max(axis=-1)
-    return float((np.abs(found - right).max(axis=-1) / np.where(size > 0.0, size, 1.0)).max(initial=0.0))
