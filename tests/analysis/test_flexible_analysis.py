@@ -106,6 +106,24 @@ def test_a_beam_with_too_few_shapes_for_its_weight_is_said_to_have_them(recwarn)
     assert not recwarn.list
 
 
+@pytest.mark.parametrize("many", [False, True])
+def test_too_few_shapes_are_said_where_a_drive_loads_a_beam_after_the_start(many, recwarn):
+    """Spun up from rest: nothing is loaded at the start, and one shape gives two thirds of the deflection of two."""
+
+    def spun(count: int) -> float:
+        m = sh.Model("driven", gravity=(0.0, 0.0, 0.0))
+        m.add_body("beam", flexible=beam({"bend_y": count}))
+        m.add_joint("hinge", sh.Revolute("z", motion=lambda t: 1e-2 * t**3), "ground", "beam")
+        if many:
+            return float(np.abs(sh.rollout(m, np.zeros((2, m.nq)), step=1e-4, duration=0.2, every=100).q).max())
+        return float(np.abs(sh.simulate(m, 0.2).q[:, 0]).max())
+
+    with pytest.warns(sh.FlexibilityWarning, match="too few shapes for its loads: .* at t = 0[.].* is missing"):
+        few = spun(1)
+    recwarn.clear()
+    assert few < 0.75 * spun(2) and not recwarn.list
+
+
 @pytest.mark.parametrize("columns", [1, 2])
 def test_columns_that_shorten_together_are_not_locked(columns, recwarn):
     """Their rows change to different sides: those of equal deformations are met."""

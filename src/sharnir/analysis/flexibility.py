@@ -20,11 +20,12 @@ from ..types import FloatArray
 from .tangent_space import DEPENDENT, UNDECIDED, Rows, rate_matrix
 
 
-def warn_of_locking(d: Dynamics, t: float, *positions: np.ndarray, parameters: Numbers = (), stacklevel: int = 3) -> None:
-    """Warn where a deformation is locked at any of several positions."""
+def warn_of_locking(d: Dynamics, t: float, *positions: np.ndarray, parameters: Numbers = (), stacklevel: int = 3) -> bool:
+    """Warn where a deformation is locked at any of several positions; whether one is."""
     if found := next(filter(None, (locked_deformation(d, q, t, parameters) for q in positions)), ""):
         text = f"{found}. As it is, what is found of its deformation is rounding"
         warnings.warn(text, FlexibilityWarning, stacklevel=stacklevel)
+    return bool(found)
 
 
 def locked_deformation(d: Dynamics, q: np.ndarray, t: float, parameters: Numbers = ()) -> str:
@@ -72,21 +73,23 @@ LARGE = 0.2
 
 def warn_of_missing_shapes(
     model: Model, q: FloatArray, v: FloatArray, t: float, tau: FloatArray, parameters: Any, stacklevel: int
-) -> None:
-    """A FlexibilityWarning where the next shapes of a beam would have a large part of its response to the loads of a state."""
+) -> bool:
+    """A FlexibilityWarning where the next shapes of a beam would have a large part of its response to the loads of a state;
+    whether there was one."""
     more = {body.name: beam for body in model.bodies if (beam := _richer(body.flexible)) is not None}
     if not more:
-        return
+        return False
     try:
         less, full = (_energies(x, model, (q, v, tau), t, parameters) for x in (model, with_flexible(model, more)))
     except (SharnirError, np.linalg.LinAlgError):  # nothing to compare where the equations have no solution
-        return
-    for name in more:
-        missing = 1.0 - less[name] / full[name] if full[name] > 0.0 else 0.0
-        if missing > LARGE:
-            what = f"of the elastic energy of its static response at the start {missing:.0%} is missing that {MORE} more shapes"
-            words = f"body {name!r} has too few shapes for its loads: {what} of each kind would have. Give it more modes"
-            warnings.warn(words, FlexibilityWarning, stacklevel=stacklevel)
+        return False
+    missing = {name: 1.0 - less[name] / full[name] for name in more if full[name] > 0.0}
+    few = {name: part for name, part in missing.items() if part > LARGE}
+    for name, part in few.items():
+        what = f"of the elastic energy of its static response at t = {t:.4g} s {part:.0%} is missing that {MORE} more shapes"
+        words = f"body {name!r} has too few shapes for its loads: {what} of each kind would have. Give it more modes"
+        warnings.warn(words, FlexibilityWarning, stacklevel=stacklevel)
+    return bool(few)
 
 
 def _richer(flexible: Flexible | None) -> FlexibleBeam | None:

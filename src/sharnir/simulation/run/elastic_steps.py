@@ -1,5 +1,5 @@
-"""Warnings before a run of flexible bodies begins: locked bodies, too few shapes, and fixed steps too
-long for the fastest vibration, beyond the limit of stability, where it grows without end.
+"""Warnings of runs of flexible bodies, most of them before they begin: locked bodies, too few shapes, and fixed steps too long
+for the fastest vibration, beyond the limit of stability, where it grows without end.
 
 Elastic coordinates vibrate as e¨ = −W(K e + C ė), with W the elastic part of the inverse mass matrix. Every method takes the
 modes of this linear system from step to step by a factor; where one is larger than 1 in magnitude the run diverges.
@@ -14,6 +14,7 @@ import numpy as np
 
 from ...dynamics import Dynamics
 from ...errors import FlexibilityWarning, SharnirError
+from ...model.model import Model
 from ...types import FloatArray
 
 GROWTH = 1.0 + 1e-6
@@ -39,17 +40,31 @@ def warn_of_elastic_steps(d: Dynamics, q: FloatArray, t: float, parameters: Any,
     return text
 
 
-def warn_of_shapes(d: Dynamics, q: FloatArray, v: FloatArray, t: float, tau: FloatArray, parameters: Any) -> None:
-    """Warnings of flexible bodies that loops keep from deforming, and of those with too few shapes for their loads."""
+def warn_of_shapes(d: Dynamics, q: FloatArray, v: FloatArray, t: float, tau: FloatArray, parameters: Any) -> bool:
+    """Warnings of flexible bodies that loops keep from deforming, and of those with too few shapes for their loads; whether there
+    was one."""
     if not d.structure.deformations:
-        return
+        return False
     # here: rigid models do without scipy
     from ...analysis.flexibility import warn_of_locking, warn_of_missing_shapes
 
     own = () if parameters is None else parameters
-    if d.constrained is not None:
-        warn_of_locking(d, t, q, parameters=own, stacklevel=5)
-    warn_of_missing_shapes(d.model, q, v, t, tau, parameters, 5)
+    locked = d.constrained is not None and warn_of_locking(d, t, q, parameters=own, stacklevel=5)
+    return warn_of_missing_shapes(d.model, q, v, t, tau, parameters, 5) or locked
+
+
+def warn_of_shapes_in_motion(model: Model, q: FloatArray, v: FloatArray, t: FloatArray, tau: FloatArray, parameters: Any) -> None:
+    """Warn of too few shapes after a run, where bodies are bent most: drives, and forces that grow, load them after the start."""
+    if not model.structure.deformations or not q.size:
+        return
+    from ...analysis.flexibility import warn_of_missing_shapes
+
+    t = np.broadcast_to(t, q.shape[:-1]).ravel()
+    q, v = q.reshape(-1, model.nq), v.reshape(-1, model.nv)
+    bent = ((q[:, model.structure.q_slice(x.row)], x.shapes.stiffness) for x in model.structure.deformations.values())
+    energies = sum(np.einsum("ti,ij,tj->t", e, K, e) for e, K in bent)
+    k = int(np.nan_to_num(energies).argmax())
+    warn_of_missing_shapes(model, q[k], v[k], float(t[k]), tau, parameters, 5)
 
 
 class Vibration(NamedTuple):

@@ -38,7 +38,7 @@ from ..results.records import Cost
 from ..results.trajectories import Rollout
 from .batch import ENTRIES, Batch, LaneForces
 from .checks import Tau, whole, with_states
-from .elastic_steps import warn_of_elastic_steps, warn_of_shapes
+from .elastic_steps import warn_of_elastic_steps, warn_of_shapes, warn_of_shapes_in_motion
 from .options import SIMULATE_ONLY, CompiledOptions, Control, FixedSteps, either, fixed_steps
 from .preparation import Prepared
 
@@ -128,7 +128,7 @@ def rollout(
     values = None if not rows.shape[1] else rows if many else rows[0]  # (P,), or (B, P) where trajectories differ
     q, v = _states(d, q0, v0, grid.t0, values, (fixed or []) if truth(nearest, "nearest") else fixed)
     own = None if values is None else np.atleast_2d(values)[0]
-    warn_of_shapes(d, q[0], v[0], grid.t0, np.zeros(model.nv), own)
+    said = warn_of_shapes(d, q[0], v[0], grid.t0, np.zeros(model.nv), own)
     too_long = warn_of_elastic_steps(d, q[0], grid.t0, own, grid.step, integrator)
     if beyond := beyond_memory(len(q) * (grid.count // grid.every + 1) * 2 * (model.nq + model.nv + len(model.states))):
         raise StateError(
@@ -155,6 +155,8 @@ def rollout(
         raise SimulationError(text, result, float(result.t[-1])) from cause
     if not too_long:
         warn_of_deformation(beyond_validity(model, result.q, result.t))
+        if not said:
+            warn_of_shapes_in_motion(model, result.q, result.v, result.t, np.zeros(model.nv), own)
     return result
 
 

@@ -29,7 +29,7 @@ from ..results.storage import check_result_file
 from ..systems.motion_system import MotionSystem
 from ..systems.straight_line import StraightLine
 from .checks import check_events, check_resolution, check_step, output_times
-from .elastic_steps import warn_of_elastic_steps, warn_of_shapes
+from .elastic_steps import warn_of_elastic_steps, warn_of_shapes, warn_of_shapes_in_motion
 from .options import CompiledOptions, RunOptions
 from .outcome import failure, make_result, root_cause, violated_constraint
 from .preparation import Begin, Given, Prepared, state_at, tolerances
@@ -75,9 +75,8 @@ class Runs(Prepared):
         bar = ProgressBar(options.progress, self.model.name, options.end, options.t0)
         begin = self.begin(options)
         q, v = begin.state.q, begin.state.v
-        if not self._begun:
-            self._begun = True
-            warn_of_shapes(self.d, q, v, begin.t, begin.forces, begin.parameters)
+        said = self._begun or warn_of_shapes(self.d, q, v, begin.t, begin.forces, begin.parameters)
+        self._begun = True
         too_long = warn_of_elastic_steps(self.d, q, begin.t, begin.parameters, options.step, self.chosen.name)
         times = output_times(options.output, options.t0, options.end, 2 * (self.model.nq + self.model.nv))
         if options.save is not None:
@@ -123,6 +122,8 @@ class Runs(Prepared):
             raise SimulationError(text, result, trajectory.final_t) from root_cause(trajectory.cause)
         if ended and not too_long:
             warn_of_deformation(beyond_validity(self.model, result.q, result.t))
+            if not said:
+                warn_of_shapes_in_motion(self.model, result.q, result.v, result.t, begin.forces, begin.parameters)
         return result
 
     def start(self, asked: Given, t0: float, values: np.ndarray) -> StartState:
