@@ -177,7 +177,7 @@ def assemble_start(
 def start_at(
     model: Model, asked_q: np.ndarray, asked_v: np.ndarray, t: float, table: ConstraintTable, asked: Asked
 ) -> StartState:
-    """The same from arrays."""
+    """The start of a motion from arrays."""
     held, named_v = asked.held(model), asked.held_speeds(model)
     q = closed_start(model, table, guided(model, table, asked_q, t, asked), t, held, asked.fixed is not None)
     v = _nearly_met(model, table, q, asked_v, t, named_v)
@@ -283,7 +283,7 @@ def nearest_speeds(model: Model, table: ConstraintTable, q: np.ndarray, v: np.nd
 
 
 def check_accelerations(table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float) -> None:
-    """Drives may agree in position and speed but not in acceleration; in a singular position not every speed can be continued."""
+    """Refuse speeds that no accelerations continue: those of drives may disagree, and a position may be singular."""
     now = table.finite(q, v, t, sparse=True)
     J, gamma = now["J"], now["gamma"]
     if not gamma.any():

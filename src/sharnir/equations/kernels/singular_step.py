@@ -301,7 +301,7 @@ def settle(p):
 
 # --- the Jacobian ---------------------------------------------------------------------------------------------------------------
 def jacobian(p):
-    """By differences near singular positions, where the derivative is that of states on the constraints."""
+    """The Jacobian, by differences near singular positions, where the derivative is that of states on the constraints."""
     if not anything_near(p):
         perform(p, JACOBIAN)
         return 0
@@ -320,9 +320,9 @@ def jacobian(p):
     return 0
 
 
-# --- how near to a singular position runs side by side have come, in the dialect: for every lane at once
+# --- how near to a singular position runs side by side have come, all lanes at once
 class TypicalPivots(NamedTuple):
-    """The same for all lanes."""
+    """Pivots that those of a state are compared with, shared by all lanes."""
 
     typical: Array["m"]  # typical pivots; 0 of rows that do not count
 
@@ -333,6 +333,6 @@ class Approach(NamedTuple):
 
 
 def approach(u, a):
-    """After an evaluation."""
+    """Record in `a.near` how near the last evaluation was."""
     for i in range(u.typical.shape[0]):
         a.near[0] = max(a.near[0], u.typical[i] * a.pivots[i] / FAR)

@@ -153,7 +153,7 @@ Arrays = Mapping[str, np.ndarray]
 
 
 class ExactLoops:
-    """The same programs and rows on arrays of pairs (…, 2): native functions on the state in the arrays `two` (q, v, t, tau,
+    """The programs and rows above on arrays of pairs (…, 2): native functions on the state in the arrays `two` (q, v, t, tau,
     parameter). `parameters`: plain numbers; `counted`: 0 for rows that are left out.
 
     Only what the constraints depend on needs the digits: forces are computed from the first parts, in double precision."""

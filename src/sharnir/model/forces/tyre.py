@@ -87,7 +87,7 @@ def _on_plane(centre: Triple, axis: Triple, point: Triple, normal: Triple) -> Co
     return ContactPoint(normal, ahead, cross(normal, ahead), down, radius, cosine, -tilt)
 
 
-# --- tyre
+# --- the base class of tyres
 STATES = ("along", "across")
 """Longitudinal and lateral slip, of a tyre with a relaxation length."""
 LARGEST = 4.0
