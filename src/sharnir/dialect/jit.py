@@ -1,4 +1,4 @@
-"""From assembly to machine code in memory, by way of the cache."""
+"""From assembly to machine code in memory, by way of the cache; long work on a thread of its own."""
 
 from __future__ import annotations
 

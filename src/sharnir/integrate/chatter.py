@@ -18,7 +18,7 @@ from .switching import UNWATCHED
 from .system import System
 
 RECORDED = 120
-"""Steps that are recorded for the evidence."""
+"""Steps that are recorded for this decision."""
 
 FLIPS = 8
 """Turns among them."""

@@ -1,8 +1,8 @@
-"""The start of a motion: what was asked for, what is used, and what had to be moved to close the loops.
+"""The start of a motion: what was asked for, what had to be moved to close the loops, speeds that meet the constraints.
 
 What is asked for is held or refused, in every start alike. Coordinates and speeds by name are asked for; those that are not named
 are a guess, and an assembly moves them. A whole array is asked for too where a motion starts from it: a closure that is off by
-rounding, or by the digits of a file, is put right without a word, any larger motion is an error; `assemble` takes it as a guess.
+rounding, or by the digits of a file, is corrected silently, any larger motion is an error; `assemble` takes it as a guess.
 `fixed` says otherwise: what it names is held, everything else is a guess; `nearest`: all is a guess but what `fixed` names.
 """
 
@@ -316,7 +316,7 @@ _REMEDIES = {
 
 
 def refusal(table: ConstraintTable, left: np.ndarray, order: int) -> AssemblyError:
-    """`left`: derivatives of the residuals of that order in time."""
+    """The error that names the worst row; `left`: derivatives of the residuals of that order in time."""
     row, most = table.worst(left)
     what = "the mechanism cannot be assembled" if order < 2 else "no accelerations meet the constraints"
     return AssemblyError(f"{what}: {row} stays violated by {row.amount(most, order)}; {_REMEDIES[order]}")

@@ -1,4 +1,4 @@
-"""The retraction q ⊕ δ: the coordinates after a motion with constant speeds δ for unit time; and its inverse, q₁ ⊖ q₀.
+"""The retraction q ⊕ δ, a motion with constant speeds δ for unit time; its inverse q₁ ⊖ q₀; redundant coordinates normalized.
 
 Coordinates add; quaternions and free joints move by the exponential. Joints given by constraints move along N δ and are put
 back onto them. `retract` is all of it, on floats and on symbols, and all that moves coordinates calls it or the code made of

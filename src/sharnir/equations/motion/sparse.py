@@ -1,4 +1,4 @@
-"""Closed systems of any size: separate bodies, with the multipliers of the constraints among the unknowns that bodies share.
+"""Closed systems of any size: separate bodies, multipliers among the unknowns that bodies share; also in double-double.
 
 Rows are those on the bodies (`body_rows.py`), the elimination is a program (`programs/kernels/closed.py`); nothing here is a
 matrix over all coordinates, so that time and memory grow with the number of bodies and constraints. docs/theory/solving.md (D7)
