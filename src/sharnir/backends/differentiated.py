@@ -1,4 +1,4 @@
-"""Derivatives as expression graphs: of any traced program, and of the dynamics of trees.
+"""Derivatives of any traced program, and of the dynamics of trees: as expression graphs, or by kernels and loops.
 
 Those with respect to q are in the tangent: column j is the change along the displacement N(q) e_j of the coordinates, so that
 there are as many columns as speeds, quaternions or not. Every other input is differentiated entry by entry.
@@ -129,7 +129,7 @@ def derivatives_by_kernels(structure: Structure, question: str, limit: int | Non
 
 
 def derivatives_by_graph(structure: Structure, question: str, limit: int | None, by_parameters: bool) -> TracedProgram:
-    """The same from the graph of inverse dynamics: of forward dynamics evaluated at the accelerations of another graph."""
+    """As by kernels, from the graph of inverse dynamics; of forward dynamics at the accelerations of another graph."""
     n, fields = structure.nv, {"q": "dq", "v": "dv"} | ({"parameter": "dparameters"} if by_parameters else {})
     whole = differentiated(structure, _inverse(structure, limit), tuple(fields))
     given = {name: x for name, x in whole.inputs.items() if name in ("q", "parameter", "t")}

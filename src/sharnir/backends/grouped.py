@@ -1,4 +1,4 @@
-"""Thousands of small functions: machine code for each shape of function, run on all functions of that shape.
+"""Thousands of small functions: machine code for each shape, run on all of that shape; native copies and sums.
 
 Only arrays grow with the number of functions: each function gathers what it reads from one flat vector, and its results
 are added at its places in another.

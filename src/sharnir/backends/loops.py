@@ -77,7 +77,7 @@ class FilledData:
         return [*natives, copied]
 
 
-# --- loops
+# --- programs as loops
 LANES_FROM = 8
 """Batch size from which code for lanes is compiled, although code for one state may exist already."""
 Arrays = dict[str, np.ndarray]

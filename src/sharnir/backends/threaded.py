@@ -17,7 +17,7 @@ from ..programs.program import Program
 from ..programs.sharing import BODIES, ONCE, SHARING, TRUNK, Sharing, Stage
 from ..types import IntArray
 
-# --- A tree divided among threads: a trunk near the base, and parts of roughly equal size, none of which touches another
+# --- a tree divided among threads: a trunk near the base, and parts of roughly equal size, none of which touches another
 PARTS = (8, 4, 2, 1)
 """Parts for each thread that are tried: more of them balance better, but make the trunk larger."""
 
@@ -100,7 +100,7 @@ def _gathered(low: IntArray, high: IntArray, limit: int) -> list[IntArray]:
     return sorted(out, key=size_of, reverse=True)
 
 
-# --- threaded
+# --- the stages of a program, bound to the parts of a tree
 WORTH_SHARING = 0.85
 """The longest time, relative to one thread and without handing over, for which a tree is shared."""
 

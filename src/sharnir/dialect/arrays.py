@@ -33,7 +33,7 @@ class ComplexArray(Array):
 
 
 def group(**parts: Any) -> Any:
-    """A group put together where its parts are known: types of groups and of arrays; a shape is that of an array of floats."""
+    """A type of group made of parts: types of groups and of arrays; a shape is that of an array of floats."""
     made: Any = namedtuple("group", parts)  # type: ignore[misc]
     made.__annotations__ = {name: x if isinstance(x, type) else Array.__class_getitem__(x) for name, x in parts.items()}
     return made

@@ -82,7 +82,7 @@ def returned_type(kinds: Sequence[str]) -> str:
     return kinds[0] if len(kinds) == 1 else "{ " + ", ".join(kinds) + " }"
 
 
-# --- compiler
+# --- modules and their functions
 def compile_module(entry: Any, groups: Sequence[Any], options: Options, shared: int = 0) -> str:
     """The LLVM assembly of a function and all it calls. `groups`: the declared NamedTuples of its arguments behind functions that
     are bound to it, of which the first `shared` are the same for all lanes."""

@@ -1,4 +1,4 @@
-"""From assembly to machine code in memory, by way of the cache."""
+"""From assembly to machine code in memory, by way of the cache; long work on a thread of its own."""
 
 from __future__ import annotations
 
@@ -149,8 +149,8 @@ T = TypeVar("T")
 
 
 def in_background(work: Callable[[], T], long: bool, title: str = COMPILING) -> T:
-    """work(), where it is long on a thread of its own: Ctrl-C stops the wait at once, and Python there after the call it is in
-    (of LLVM, LAPACK, a loop); the process ends without waiting for it."""
+    """Run `work`, on a thread of its own where it is long: Ctrl-C stops the wait at once, and the thread after the call it is
+    in (of LLVM, LAPACK, a loop); the process ends without waiting for it."""
     if not long:
         return work()
     done: Future[T] = Future()

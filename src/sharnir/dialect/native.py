@@ -65,7 +65,7 @@ class _Callback:
 
 
 def from_python(function: Callable[[], Any]) -> Native:
-    """A Python function of no arguments for those who call native ones. It must not raise."""
+    """A Python function of no arguments as a native one. It must not raise."""
     return Native(_Callback(function), [0], ())
 
 
@@ -75,7 +75,7 @@ def calls(natives: Sequence[Native]) -> np.ndarray:
 
 
 def address(x: np.ndarray) -> int:
-    """Where an array begins. It must be what compiled code takes it for: numbers one after the other."""
+    """The address of an array, whose numbers must stand one after the other."""
     if not x.flags.c_contiguous:
         raise ValueError(f"an array of shape {x.shape} is not contiguous")
     return x.ctypes.data

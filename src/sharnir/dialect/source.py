@@ -53,7 +53,7 @@ def check_form(function: Any, numbers: bool) -> None:
 
 
 def is_foreign(function: Any) -> bool:
-    """Functions that compiled code has as instructions, not as text."""
+    """Whether compiled code has a function as instructions, not as text."""
     return function.__module__ in (ops.__name__, memory.__name__)
 
 
@@ -128,7 +128,7 @@ def assigned_names(function: Any) -> frozenset[str]:
 
 @cache
 def returns_early(function: Any) -> bool:
-    """The function returns anywhere but in its last statement."""
+    """Whether the function returns anywhere but in its last statement."""
     body = syntax(function).body
     return any(isinstance(n, ast.Return) and n is not body[-1] for statement in body for n in ast.walk(statement))
 

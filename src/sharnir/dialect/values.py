@@ -66,7 +66,7 @@ def as_complex(x: Any) -> Complex:
 
 
 def is_known(x: Any) -> bool:
-    """A number, or a truth, known while compiling."""
+    """Whether a value is a number, or a truth, known while compiling."""
     return isinstance(x, (int, float))
 
 

@@ -1,4 +1,4 @@
-"""The papers' kinematic matrices of a tree in one state: S, T, A, B and the velocities and accelerations they carry."""
+"""The papers' kinematic matrices of a tree in one state: S, T, A, Z, B and the velocities and accelerations they carry."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _forward(table: list[Row], users: list[set[int]], b: list[Decimal]) -> list[
     return pivots
 
 
-# --- linear
+# --- LU in floats with a correction
 ACCEPTED = 1e-11
 """The correction, relative to the largest unknown of its group, up to which the corrected solution is taken."""
 

@@ -1,7 +1,7 @@
 """Chatter: a right-hand side that jumps, and drives the state back across the jump from either side.
 
 No step is small enough for it: every one that is accepted ends just beyond the jump, where the motion turns round. A run is
-suspected when it would need a hundred thousand steps more at the pace of the last hundreds; found guilty only on evidence: over a
+suspected when it would need a hundred thousand steps more at the pace of the last hundreds; it is found to chatter only if over a
 hundred steps one number goes to and fro, no further than the tolerances, and between two of these states, however near they are
 taken, its derivative jumps from one sign to the other. A slow run without this goes on.
 """
@@ -18,7 +18,7 @@ from .switching import UNWATCHED
 from .system import System
 
 RECORDED = 120
-"""Steps that are recorded for the evidence."""
+"""Steps that are recorded for this decision."""
 
 FLIPS = 8
 """Turns among them."""

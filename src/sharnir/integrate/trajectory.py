@@ -118,7 +118,7 @@ LIMITED = ("interrupted", "max_steps", "max_seconds")
 
 
 def joined(pieces: Sequence[Rows], n: int) -> Rows:
-    """Rows of n numbers, in one piece."""
+    """Rows of n numbers as one array."""
     if len(pieces) == 1:
         return pieces[0]
     t = np.concatenate([np.zeros(0), *(piece[0] for piece in pieces)])

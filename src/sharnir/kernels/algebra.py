@@ -5,7 +5,6 @@ A motion or a force is (linear; angular): three numbers, then three.
 """
 
 ZERO3 = (0.0, 0.0, 0.0)
-ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 

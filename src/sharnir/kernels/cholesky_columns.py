@@ -95,7 +95,7 @@ def inward(tree, L, X, Y, a, c):
 
 
 def inward_unit(tree, L, Z, a, first, c):
-    """The same of Z, where rows before the first of these columns are known already."""
+    """`inward` for Z, where rows before the first of these columns are known already."""
     z, b = get4(Z, a, c), tree.above[a]
     while b >= first:
         set4(Z, b, c, less4(get4(Z, b, c), L[a, b], z))
@@ -129,7 +129,7 @@ def outward_all(tree, L, X, Y, Z, a, c):
 
 
 def solve_columns(L, X, Y, Z):
-    """The same with the factors that `factor` left, of a matrix without zeros."""
+    """`tree_solve_columns` with the factors that `factor` left, of a matrix without zeros."""
     n = L.shape[0]
     for block in range((n + 3) // 4):
         first = 4 * block

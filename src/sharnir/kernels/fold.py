@@ -5,13 +5,13 @@ A column of A of a follower is written per unit of its leader's speed, so that s
 
 
 def spread(tree, x, axes):
-    """Every axis takes what its speed has.  Reads x (nv,).  Writes axes (na,)."""
+    """Give every axis the number of its speed.  Reads x (nv,).  Writes axes (na,)."""
     for a in range(axes.shape[0]):
         axes[a] = x[tree.speed[a]]
 
 
 def fold(tree, axes, x):
-    """Every speed feels the sum over its axes.  Reads axes (na,).  Writes x (nv,)."""
+    """Add up the numbers of the axes of every speed.  Reads axes (na,).  Writes x (nv,)."""
     for s in range(x.shape[0]):
         x[s] = 0.0
     for a in range(axes.shape[0]):
@@ -20,7 +20,7 @@ def fold(tree, axes, x):
 
 
 def fold_columns(tree, J, out):
-    """The same for every row of a matrix.  Reads J (m, na).  Writes out (m, nv)."""
+    """`fold` for every row of a matrix.  Reads J (m, na).  Writes out (m, nv)."""
     for i in range(J.shape[0]):
         for s in range(out.shape[1]):
             out[i, s] = 0.0

@@ -1,4 +1,4 @@
-"""Iterative methods that remember: the matrix of the last step, improved by rank one until it solves this step.
+"""Iterative methods that keep the matrix of the last step and improve it by rank one until it solves this step.
 
 These branch on numbers to decide when to stop, so they run as loops (interpreted or compiled), never as straight-line code.
 Both return the number of iterations, or -1 where they stalled and must be restarted by a factorisation.
@@ -39,7 +39,7 @@ def residual(A, b, x, r):
 
 
 def settled(size, last, noise):
-    """Near rounding, where nothing is learnt any more: 1 where all is done that can be, -1 where it gets no nearer, else 0."""
+    """Whether an iteration ends near rounding: 1 where it has converged, -1 where it has stalled, else 0."""
     if size > 0.25 * last and size <= noise:
         return 1
     if size > 0.25 * last and last <= LEARN * noise:

@@ -63,7 +63,7 @@ def acceleration_of(tree, j, i, acc, u, w, qdd):
 
 
 def accelerations(tree, j, qdd, omega, acc):
-    """Accelerations in the world that the motion has, whatever moves it.
+    """Accelerations of all bodies in the world at given accelerations of the axes.
 
     Reads   j: JointValues, qdd (na,)
     Writes  omega (nb1, 3) angular velocities; acc (nb1, 6) accelerations of origins and angular ones, body axes

@@ -23,7 +23,7 @@ def point_place(r, G, point):
 
 
 def turned_back(G, x):
-    """A vector in the axes of a body, in those of the world."""
+    """Turn a vector from the axes of a body to those of the world."""
     return mtv((G[0], G[1], G[2], G[3], G[4], G[5], G[6], G[7], G[8]), x)
 
 

@@ -234,7 +234,7 @@ def eliminate(tree, share, h, p):
 
 
 def eliminate_right(tree, h, p):
-    """The same for right-hand sides."""
+    """`eliminate` for right-hand sides."""
     x, n, at, width = tree.unknown[p], tree.unknown[p + 1] - tree.unknown[p], tree.panel[p], tree.width[p]
     for r in range(n):
         g = h.d[x + r] * h.inverse[x + r]
@@ -294,7 +294,7 @@ def mark(tree, h, i, a, l, g, ul, ug, D):
 
 
 def mark_right(tree, h, i, a, q):
-    """The same for right-hand sides; q: the acceleration of the axis by itself."""
+    """`mark` for right-hand sides; q: the acceleration of the axis by itself."""
     row = row_of(tree, i, a)
     for z in range(tree.held_of[i], tree.held_of[i + 1]):
         m = tree.held[z, 0]

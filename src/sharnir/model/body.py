@@ -1,4 +1,4 @@
-"""A rigid body: mass, centre of mass, inertia about it. Values that no body can have are refused."""
+"""A body, rigid or flexible: mass, centre of mass, inertia about it. Values that no body can have are refused."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Which joint of a closed loop is cut: one that can be, whose coordinate nothing reads, that leaves every other joint some mass
-to move and few constraints; and the reasons in words. Where these say nothing, `loop_cuts.py` decides by the graph."""
+to move and few constraints; and the reasons in words. Where these say nothing, `loop_cuts.py` decides. `split` splits a body."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _columns(motions: Sequence[ElementaryMotion], at: Pose, com: np.ndarray) -> 
     return out
 
 
-# --- A loop closed by splitting a body instead of cutting a joint: `Model.split`
+# --- a loop closed by splitting a body instead of cutting a joint: `Model.split`
 def split(model: Model, joint: str) -> None:
     """The child of the joint becomes two halves of half the mass; the joint carries the second, a cut weld ties them."""
     places = model.parts.joint_names
@@ -120,7 +120,7 @@ def split(model: Model, joint: str) -> None:
     model.add_joint(tie, Weld(), whole.name, other, cut=True)
 
 
-# --- cuts
+# --- ranks of joints, and the reasons for a cut
 KEPT, FLOAT, ORDINARY = -1, IDLE, IDLE + 1
 """Ranks: of joints that are never cut; of floats, which are if no other joint will do; of others, to which their freedoms are
 added. One whose cut leaves a joint without mass to move ranks below floats."""

@@ -116,7 +116,7 @@ def tangential(velocity: Point, normal: Point) -> Point:
     return tuple(sub(velocity, scale(normal, dot(normal, velocity))))
 
 
-# --- impacts
+# --- what happens where a gap closes
 REST_SPEED = 1e-5
 """m/s or rad/s: speed below which nothing bounces after an impact."""
 

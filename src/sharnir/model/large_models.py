@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """No collection while millions of long-lived objects are made: the collector would traverse all of them repeatedly and
+    """Suspend collection while millions of long-lived objects are made: the collector would traverse all of them repeatedly and
     free none, a third of the time it takes to build a large model."""
     enabled = gc.isenabled()
     gc.disable()

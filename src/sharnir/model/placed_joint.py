@@ -95,7 +95,7 @@ def by_type(joints: Sequence[PlacedJoint], of: Callable[[Joint], T]) -> list[T]:
     return [found[k] for k in which.tolist()]
 
 
-# --- One joint follows another: `Model.couple`
+# --- one joint follows another: `Model.couple`
 def couple(
     joints: list[PlacedJoint], places: Mapping[str, int], follower: str, leader: str, ratio: Number, offset: Number
 ) -> None:

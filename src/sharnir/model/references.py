@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def is_name_in(names: Container[str], name: object) -> bool:
-    """Whether a name is one of these; anything but text is not (a list would not even hash)."""
+    """Whether a name is one of these; anything but text is not (a list cannot be hashed)."""
     return isinstance(name, str) and name in names
 
 

@@ -1,4 +1,4 @@
-"""Solid shapes of uniform density, as a way to give mass properties (and something to draw); what bodies touch beside them."""
+"""Solid shapes of uniform density, as a way to give mass properties (and something to draw); surfaces and points that touch."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class Structure:
         return self
 
     def with_constraints(self, blocks: Sequence[Block], rows: int, numbers: int) -> Structure:
-        """The same with `rows` rows of constraints, of `numbers` numbers in K, among the unknowns that bodies share."""
+        """The structure with `rows` rows of constraints, of `numbers` numbers in K, among the unknowns that bodies share."""
         out = copy.copy(self)
         out.results, out.runs_as_loops = {}, False
         out.shared = shared_unknowns(self.tree.carrier, self.tree.first, self.tree.speed, blocks, self.tree.deformed)

@@ -71,7 +71,7 @@ def _responses(c: ConstrainedState, m: int, n: int) -> np.ndarray:
     return Z
 
 
-# --- constrained derivatives
+# --- derivatives by parts, or as that graph
 CONSTANT_RANK = 1e-7
 """Rows that depend on one another stay so in a direction if they change by less than this, relative to the change of all rows."""
 

@@ -1,5 +1,4 @@
-"""Derivatives: the result; of forward and inverse dynamics of trees, which way they are computed; of any traced program; of
-reactions."""
+"""Derivatives of forward and inverse dynamics of trees, of any traced program and of reactions; `Derivatives`, the result."""
 
 from __future__ import annotations
 

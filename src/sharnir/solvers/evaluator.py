@@ -171,7 +171,7 @@ def unbatch(found: np.ndarray, single: bool, out: np.ndarray | None) -> np.ndarr
     return out
 
 
-# --- programs
+# --- programs evaluated on those arguments
 class Way(NamedTuple):
     """Code that answers one question, and its fast path, which never applies to interpreted code and with wrenches."""
 
@@ -205,7 +205,7 @@ class Evaluator:
     def checked(
         self, name: str, outputs: tuple[str, ...] = (), out: np.ndarray | None = None, **given: Any
     ) -> dict[str, np.ndarray]:
-        """The same of arguments that are no plain arrays: checked and converted, then evaluated, the result checked."""
+        """`outputs` of arguments that are no plain arrays: checked and converted, then evaluated, the result checked."""
         runner, fast = self.way(name, outputs, given.get("wrench") is not None)
         if given.get("parameter") is not None and "parameter" not in runner.inputs:
             self.arguments.parameters(given["parameter"])  # refused where the model has none

@@ -77,7 +77,7 @@ class Formulation:
 
     @property
     def accuracy(self) -> str:
-        """The same in words, with the methods that do better."""
+        """`expected_error` in words, with the methods that do better."""
         better = [name for name, method in METHODS.items() if self._errors.get(name, 0.0) <= TOLERATED and self._applies(method)]
         return (
             f"masses and inertias of model {self.model.name!r} differ so much, or its loops are so soft, that rounding may leave "

@@ -141,7 +141,7 @@ def maximum(a: Number, b: Number) -> Number:
 
 
 def sign(x: Number) -> Number:
-    """1 where x > 0, −1 where x < 0, 0 where x = 0; what is not a number stays so."""
+    """1 where x > 0, −1 where x < 0, 0 where x = 0; nan stays nan."""
     with numbers_expected("sign", [x]):
         return select(x > 0.0, 1.0, select(x < 0.0, -1.0, select(x <= 0.0, 0.0, nan)))
 

@@ -4,7 +4,7 @@ Arithmetic, roots, logarithms and angles are what they are. A function that may 
 (an exponential, a table, a floor) is an unknown number of about one instead, the same for the same arguments, and a branch a
 mixture of both its sides: no time is too early, no range is left. Every number has the size of the terms it was made of; what is
 below rounding of its own size is zero, however large other numbers are. A formula that is not zero is one of the unknowns too,
-and zero at random ones with probability nought; one that is zero only by what is known of a function, exp(a + b) = exp(a) exp(b),
+and zero at random ones with probability zero; one that is zero only by what is known of a function, exp(a + b) = exp(a) exp(b),
 is taken for one that is not.
 """
 

@@ -1,1 +1,1 @@
-"""Straight-line machine code from an expression graph: emission, sine and cosine, compilation, the cache on disk."""
+"""An expression graph as LLVM assembly: straight-line code, cut into stages; lookups in constant arrays."""

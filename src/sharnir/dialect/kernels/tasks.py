@@ -22,7 +22,7 @@ class Tasks(NamedTuple):
 
 
 def lead(t):
-    """All tasks once, alone or with helpers."""
+    """Run all tasks once, alone or with helpers."""
     atomic_store(t.word, DONE, 0)
     atomic_store(t.word, NEXT, 0)  # the round is open
     take_tasks(t)

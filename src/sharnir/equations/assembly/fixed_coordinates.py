@@ -66,7 +66,7 @@ def held_coordinates(model: Model, names: Sequence[str], what: str = "fixed") ->
 
 
 def undeformed(model: Model, held: Held) -> Held | None:
-    """The same with all elastic coordinates of flexible bodies held too; None where there are none to hold. Loops are closed by
+    """These and all elastic coordinates of flexible bodies held too; None where there are none to hold. Loops are closed by
     joints, not by bending bodies."""
     s, speeds, coordinates = model.structure, held.speeds.copy(), list(held.coordinates)
     speeds[s.elastic_speeds] = True

@@ -1,6 +1,6 @@
 """Closing the loops from one guess: a damped Newton method in the coordinates that may move, with steps of least length.
 
-It ends in a closed position, or where |g| is least, and never stops at a position where only J is singular.
+It ends in a closed position, or where |g| is least, never where only J is singular. Joints closed at half a turn: `turned_joint`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MOTION = 0.5
 
 @dataclass(frozen=True)
 class Closing:
-    """Where a search for a closed position has ended."""
+    """The end of a search for a closed position."""
 
     q: np.ndarray
     g: np.ndarray

@@ -62,7 +62,7 @@ def _rotated_in(triangle: dict[int, np.ndarray], row: np.ndarray, first: int, to
     return False
 
 
-# --- mobility
+# --- freedoms and redundant constraints
 ZERO = 1e-8
 """Length of a dependent row after elimination of the others, relative to its own."""
 AWAY, TRIED = (0.3, 0.1, 0.03, 0.01), 3

@@ -210,7 +210,7 @@ def _interval(low: float, high: float, unit: str) -> str:
 
 
 def check_joints(model: Model, q: np.ndarray, t: float) -> None:
-    """Quaternions and joints given by constraints are as they should be: retractions see to that, and this to them."""
+    """Refuse quaternions and joints given by constraints that are off their constraints, which retractions should prevent."""
     s = model.structure
     for at in s.quaternions.tolist():
         off = abs(float(np.linalg.norm(q[at : at + 4])) - 1.0)

@@ -1,8 +1,8 @@
-"""The start of a motion: what was asked for, what is used, and what had to be moved to close the loops.
+"""The start of a motion: what was asked for, what had to be moved to close the loops, speeds that meet the constraints.
 
 What is asked for is held or refused, in every start alike. Coordinates and speeds by name are asked for; those that are not named
 are a guess, and an assembly moves them. A whole array is asked for too where a motion starts from it: a closure that is off by
-rounding, or by the digits of a file, is put right without a word, any larger motion is an error; `assemble` takes it as a guess.
+rounding, or by the digits of a file, is corrected silently, any larger motion is an error; `assemble` takes it as a guess.
 `fixed` says otherwise: what it names is held, everything else is a guess; `nearest`: all is a guess but what `fixed` names.
 """
 
@@ -177,7 +177,7 @@ def assemble_start(
 def start_at(
     model: Model, asked_q: np.ndarray, asked_v: np.ndarray, t: float, table: ConstraintTable, asked: Asked
 ) -> StartState:
-    """The same from arrays."""
+    """The start of a motion from arrays."""
     held, named_v = asked.held(model), asked.held_speeds(model)
     q = closed_start(model, table, guided(model, table, asked_q, t, asked), t, held, asked.fixed is not None)
     v = _nearly_met(model, table, q, asked_v, t, named_v)
@@ -283,7 +283,7 @@ def nearest_speeds(model: Model, table: ConstraintTable, q: np.ndarray, v: np.nd
 
 
 def check_accelerations(table: ConstraintTable, q: np.ndarray, v: np.ndarray, t: float) -> None:
-    """Drives may agree in position and speed but not in acceleration; in a singular position not every speed can be continued."""
+    """Refuse speeds that no accelerations continue: those of drives may disagree, and a position may be singular."""
     now = table.finite(q, v, t, sparse=True)
     J, gamma = now["J"], now["gamma"]
     if not gamma.any():
@@ -316,7 +316,7 @@ _REMEDIES = {
 
 
 def refusal(table: ConstraintTable, left: np.ndarray, order: int) -> AssemblyError:
-    """`left`: derivatives of the residuals of that order in time."""
+    """The error that names the worst row; `left`: derivatives of the residuals of that order in time."""
     row, most = table.worst(left)
     what = "the mechanism cannot be assembled" if order < 2 else "no accelerations meet the constraints"
     return AssemblyError(f"{what}: {row} stays violated by {row.amount(most, order)}; {_REMEDIES[order]}")

@@ -36,7 +36,7 @@ class Partition(NamedTuple):
 
 
 def recover(p):
-    """Dependent coordinates and speeds in X from the independent ones."""
+    """Compute dependent coordinates and speeds in X from the independent ones."""
     before = 0.0
     for iteration in range(MAX_ITERATIONS):
         invoke(p.calls[0, 0], p.calls[0, 1])

@@ -75,7 +75,7 @@ def copied(source, target):
 
 # --- in and out ---------------------------------------------------------------------------------------------------------------
 def take(p, k, X):
-    """State k to the buffers of one."""
+    """Copy state k to the buffers of one."""
     n, nq, nv = p.layout[STATES], p.layout[NQ], p.layout[NV]
     for a in range(nq):
         p.x[a] = X[k * nq + a]
@@ -91,7 +91,7 @@ def take(p, k, X):
 
 
 def give(p, k):
-    """The derivative of state k from the buffers of one."""
+    """Copy the derivative of state k from the buffers of one."""
     n, nq, nv, nw = p.layout[STATES], p.layout[NQ], p.layout[NV], p.layout[CAUSES]
     for a in range(nq):
         p.DX[k * nq + a] = p.dx[a]
@@ -102,7 +102,7 @@ def give(p, k):
 
 
 def put_back(p, k):
-    """State k from the buffers of one."""
+    """Copy state k back from the buffers of one."""
     n, nq, nv = p.layout[STATES], p.layout[NQ], p.layout[NV]
     for a in range(nq):
         p.X[k * nq + a] = p.x[a]
@@ -131,7 +131,7 @@ def single(x, pairs):
 
 
 def project_exactly(p, furthest):
-    """p.x onto the constraints, in q2 and v2; whether the way was no longer than that."""
+    """Project p.x onto the constraints, in q2 and v2; whether it moved no further than `furthest`."""
     nq = p.q2.shape[0]
     for a in range(nq):
         p.q2[a, 0] = p.x[a]
@@ -159,7 +159,7 @@ def project_exactly(p, furthest):
 
 
 def derive_exactly(p, sigma):
-    """p.dx at p.x moved onto the constraints."""
+    """Compute p.dx at p.x moved onto the constraints."""
     if not project_exactly(p, TRUSTED * sigma):
         return False
     single(p.own_tau, p.tau2)
@@ -178,7 +178,7 @@ def derive_exactly(p, sigma):
 
 
 def interpolate(p, k):
-    """p.dx from states before and after on the branch along which the speeds lead: it is a smooth function there."""
+    """Interpolate p.dx from states before and after on the branch along which the speeds lead: it is a smooth function there."""
     nq, fastest = p.q2.shape[0], 0.0
     for a in range(nq):
         fastest = max(fastest, abs(p.DX[k * nq + a]))
@@ -252,7 +252,7 @@ def derive_near(p, k):
 
 
 def note(p, k, s):
-    """Statistics: how often, how near, in which row."""
+    """Count passages, and record how near, in which row."""
     if p.tally[NOW] == 0.0 and p.layout[DIRECTION] * p.T[0] > p.tally[SETTLED]:  # not again for the dense output
         p.tally[PASSAGES] += 1.0
         p.tally[NOW] = 1.0
@@ -301,7 +301,7 @@ def settle(p):
 
 # --- the Jacobian ---------------------------------------------------------------------------------------------------------------
 def jacobian(p):
-    """By differences near singular positions, where the derivative is that of states on the constraints."""
+    """The Jacobian, by differences near singular positions, where the derivative is that of states on the constraints."""
     if not anything_near(p):
         perform(p, JACOBIAN)
         return 0
@@ -320,9 +320,9 @@ def jacobian(p):
     return 0
 
 
-# --- how near to a singular position runs side by side have come, in the dialect: for every lane at once
+# --- how near to a singular position runs side by side have come, all lanes at once
 class TypicalPivots(NamedTuple):
-    """The same for all lanes."""
+    """Pivots that those of a state are compared with, shared by all lanes."""
 
     typical: Array["m"]  # typical pivots; 0 of rows that do not count
 
@@ -333,6 +333,6 @@ class Approach(NamedTuple):
 
 
 def approach(u, a):
-    """After an evaluation."""
+    """Record in `a.near` how near the last evaluation was."""
     for i in range(u.typical.shape[0]):
         a.near[0] = max(a.near[0], u.typical[i] * a.pivots[i] / FAR)

@@ -94,7 +94,7 @@ def solve(c):
 
 
 def find_responses(x):
-    """By the factors that accelerations are found by.  (DC5)"""
+    """Fill `Responses` by the factors that accelerations are found by.  (DC5)"""
     for b in range(x.M.shape[0]):
         M, n = x.M[b], x.M.shape[1]
         factor(M, x.y, n)
@@ -126,7 +126,7 @@ def add_baumgarte(c, s):
 
 
 class DriftingRows(NamedTuple):
-    """Rows alone."""
+    """The arrays of `add_baumgarte`, without the rest of a `ConstrainedState`."""
 
     gamma: Array["m"]
     g: Array["mh"]

@@ -1,1 +1,1 @@
-"""The equations of a motion in time: rates, constraint forces, projection, stabilisation, the energy account."""
+"""The equations of a motion in time: rates, constraint forces, projection, stabilisation, energy account, impacts."""

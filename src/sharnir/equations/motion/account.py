@@ -76,7 +76,7 @@ def native_state_rates(programs: CompiledPrograms, at: Mapping[str, np.ndarray])
 
 
 def state_rates(structure: Structure, t: float, q: np.ndarray, v: np.ndarray, parameters: np.ndarray) -> list[float]:
-    """The same interpreted; `parameters` end with the states."""
+    """Rates of states of forces, interpreted; `parameters` end with the states."""
     values = {"t": [t], "q": q.tolist(), "v": v.tolist(), "parameter": parameters.tolist()}
     return [float(x) for x in structure.forces.rates(read_by_forces(structure, values, float))]
 

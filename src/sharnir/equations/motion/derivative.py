@@ -34,7 +34,7 @@ class Derivative:
 
     @cached_property
     def along(self) -> GraphFunction:
-        """Its change along a direction (dq, dv, dz) of the state: a row of the Jacobian for each of a batch.
+        """The change of the derivative along a direction (dq, dv, dz) of the state: a row of the Jacobian for each of a batch.
 
         Inputs those of the derivative, and dx before the time; output d, the changes of rate, qdd and more in one row.
         """
@@ -42,7 +42,7 @@ class Derivative:
 
     @cached_property
     def along_with_parameters(self) -> GraphFunction:
-        """The same with an input dp too, and dx as long as d: the work done changes nothing. Entries of dp for states do not
+        """`along` with an input dp too, and dx as long as d: the work done changes nothing. Entries of dp for states do not
         count."""
         return self._along(parameters=True)
 
@@ -101,7 +101,7 @@ def trace_derivative(
     exact: bool = False,
     store: Cache | None = None,
 ) -> Derivative:
-    """All on the symbols of one graph, so that common parts are computed once.
+    """The derivative and the powers as one graph, so that common parts are computed once.
 
     balance: with the powers; tau_works: that of the joint forces τ among them; exact: for double-double arithmetic, with an input
     `counted`, 0 for each constraint that is left out, else 1, and no pivots.

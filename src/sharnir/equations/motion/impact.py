@@ -120,7 +120,7 @@ def _bounce(c: Contact, v: np.ndarray) -> float:
 def _given(
     P: np.ndarray, M: np.ndarray, v: np.ndarray, hit: list[Contact], impulses: np.ndarray, along: np.ndarray | None = None
 ) -> np.ndarray:
-    """Speeds after these impulses, which the contacts remember."""
+    """Speeds after these impulses, which the contacts record."""
     jumps = [P @ (c.J * x) for c, x in zip(hit, impulses, strict=True)]
     if along is not None and hit[0].Jt is not None:
         jumps[0] = jumps[0] + P @ (hit[0].Jt.T @ along)

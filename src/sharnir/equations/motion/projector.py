@@ -49,7 +49,7 @@ class Projector:
         return [*[moved] * NEWTON_STEPS, speed.bind({**at, "x": at["v"]}, n, lanes)]
 
     def vector(self, at: Mapping[str, np.ndarray]) -> list[Native]:
-        """The same for as many states as the processor has lanes, which are innermost in the arrays; of small models."""
+        """`natives` for as many states as the processor has lanes, which are innermost in the arrays; of small models."""
         position, speed = self._steps
         moved = position.bind_vector({**at, "x": at["q"]})
         return [*[moved] * NEWTON_STEPS, speed.bind_vector({**at, "x": at["v"]})]

@@ -1,4 +1,4 @@
-"""The retraction q ⊕ δ: the coordinates after a motion with constant speeds δ for unit time; and its inverse, q₁ ⊖ q₀.
+"""The retraction q ⊕ δ, a motion with constant speeds δ for unit time; its inverse q₁ ⊖ q₀; redundant coordinates normalized.
 
 Coordinates add; quaternions and free joints move by the exponential. Joints given by constraints move along N δ and are put
 back onto them. `retract` is all of it, on floats and on symbols, and all that moves coordinates calls it or the code made of
@@ -239,7 +239,7 @@ def normalize(model: Model, q: Sequence[Number], t: Number) -> list[Number]:
 
 
 def native_normalize(model: Model, q: np.ndarray, t: np.ndarray, store: Cache | None = None) -> list[Native]:
-    """The same as native code, in place, for one state (nq,) or rows of states, at one time or one for each; an empty list
+    """`normalize` as native code, in place, for one state (nq,) or rows of states, at one time or one for each; an empty list
     where there is nothing to do.
 
     Quaternions alone are normalized by a loop that is the same for all models. Where joints do more, theirs is traced.
@@ -256,7 +256,7 @@ def native_normalize(model: Model, q: np.ndarray, t: np.ndarray, store: Cache | 
 
 
 def vector_normalize(model: Model, q: np.ndarray, t: np.ndarray, store: Cache | None = None) -> list[Native]:
-    """The same for as many states as the processor has lanes: q (nq, lanes), t (1, lanes)."""
+    """`normalize` for as many states as the processor has lanes: q (nq, lanes), t (1, lanes)."""
     return [_straight_line(model, store).bind_vector({"q": q, "t": t, "x": q})] if is_redundant(model) else []
 
 

@@ -1,8 +1,8 @@
-"""e, the share of the diagonal of the multipliers that is added to it: decided once for a model, far below its softest mode.
+"""The share e added to the diagonal of the multipliers; rounding errors of every method; rows that always depend on others.
 
-The softest mode of n loops in a row, or of a loop of n links, is of the order 1/n², and no singular position; where n rows travel
-with one body, as in a scissor, whose links bend like a beam, it is of the order 1/n⁴. e is no less than that asks for: off the
-constraints redundant rows are not quite dependent. docs/theory/loops.md (L7)
+e is decided once for a model, far below its softest mode. That of n loops in a row, or of a loop of n links, is of the order
+1/n², and no singular position; where n rows travel with one body, as in a scissor, whose links bend like a beam, it is of the
+order 1/n⁴. e is no less than that asks for: off the constraints redundant rows are not quite dependent. docs/theory/loops.md (L7)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Closed systems of any size: separate bodies, with the multipliers of the constraints among the unknowns that bodies share.
+"""Closed systems of any size: separate bodies, multipliers among the unknowns that bodies share; also in double-double.
 
 Rows are those on the bodies (`body_rows.py`), the elimination is a program (`programs/kernels/closed.py`); nothing here is a
 matrix over all coordinates, so that time and memory grow with the number of bodies and constraints. docs/theory/solving.md (D7)
@@ -153,7 +153,7 @@ Arrays = Mapping[str, np.ndarray]
 
 
 class ExactLoops:
-    """The same programs and rows on arrays of pairs (…, 2): native functions on the state in the arrays `two` (q, v, t, tau,
+    """The programs and rows above on arrays of pairs (…, 2): native functions on the state in the arrays `two` (q, v, t, tau,
     parameter). `parameters`: plain numbers; `counted`: 0 for rows that are left out.
 
     Only what the constraints depend on needs the digits: forces are computed from the first parts, in double precision."""

@@ -63,14 +63,14 @@ def moving_rows(
     return kept, [row for *_, row in sorted(found, key=lambda x: x[:3])], conditions
 
 
-# --- body rows
+# --- the rows of all constraints
 ANSWERS = ("g", "rate", "gamma", "K")
 AT_ONCE = 1 << 22
 """Numbers of flat motions of many states that are held at once."""
 
 
 class RowsOnBodies(NamedTuple):
-    """Answers in one state, generic scalars."""
+    """The rows of all constraints in one state, generic scalars."""
 
     g: list[Number]
     """(holonomic rows)"""
@@ -123,12 +123,12 @@ class BodyRows(RowLayout):
 
     # --- on generic scalars ---------------------------------------------------------------------------------------------
     def trace(self, values: Values, dtype: type = object) -> RowsOnBodies:
-        """On floats or symbols. `values`: q, v, t, parameter, and r, G, velocity of the bodies, which are computed where they
+        """Rows on floats or symbols. `values`: q, v, t, parameter, and r, G, velocity of the bodies, computed where they
         are not given (dtype: of what numbers)."""
         return RowsOnBodies(*self.traced(values, ANSWERS, dtype))
 
     def traced(self, values: Values, answers: Sequence[str], dtype: type = object) -> list[list[Number]]:
-        """Some of the answers alone."""
+        """Some of the arrays g, rate, gamma, K alone."""
         motion = values if values.keys() >= WIDTH.keys() else with_bodies(self.structure, values, dtype)
         flat = self.layout.flat(motion)
         out: list[list[Number]] = [[0.0] * self.sizes[name] for name in answers]
@@ -160,7 +160,7 @@ class BodyRows(RowLayout):
         return {name: found[name] for name in self._order}
 
     def wrench_rows(self, K: np.ndarray, lam: np.ndarray) -> Iterator[tuple[str, dict[int, np.ndarray]]]:
-        """The same from rows of K and of multipliers, {row of a body: (n, 6)}."""
+        """`wrenches` from rows of K and of multipliers, {row of a body: (n, 6)}."""
         loads = K[:, self.blocks.at[:, None] + np.arange(WIDE)] * lam[:, self.blocks.row, None]
         links, first = np.unique(self.blocks.link, return_index=True)
         sums = np.add.reduceat(loads, first, axis=1) if len(first) else loads
@@ -203,7 +203,7 @@ class BodyRows(RowLayout):
         return {name: found[:, at] for name, at in self._places(answers)}
 
     def at(self, flat: np.ndarray, answers: Sequence[str] = ANSWERS) -> dict[str, np.ndarray]:
-        """The same on flat motions (n, …)."""
+        """`evaluate` on flat motions (n, …)."""
         found = np.zeros((len(flat), sum(self.sizes[name] for name in answers)))
         self._code(tuple(answers), None).run(flat, {"push": found})
         return {name: found[:, at] for name, at in self._places(answers)}
@@ -216,7 +216,7 @@ class BodyRows(RowLayout):
             at += self.sizes[name]
 
     def exact_chain(self, flat: np.ndarray, arrays: Mapping[str, np.ndarray], store: Cache | None = None) -> list[Native]:
-        """The same in double-double arithmetic, from a flat motion (size, 2) to those of the arrays g, rate, gamma, K (…, 2) that
+        """`chain` in double-double arithmetic, from a flat motion (size, 2) to those of the arrays g, rate, gamma, K (…, 2) that
         are there."""
         answers = tuple(name for name in ANSWERS if name in arrays)
         code = self._code(answers, store, pairs=True)

@@ -1,4 +1,4 @@
-"""The constraints of a model in families: those of one shape share a graph; arrays hold what differs from one to the next."""
+"""The constraints of a model in families: those of one shape share a graph; the places of their rows and blocks."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class TracedConstraints:
 
     @property
     def groups(self) -> dict[str, tuple[Number, ...]]:
-        """All of them, flat."""
+        """g, rate, J and gamma, flat."""
         return {"g": self.g, "rate": self.rate, "J": tuple(x for row in self.J for x in row), "gamma": self.gamma}
 
 
@@ -89,7 +89,7 @@ class ConstraintTable:
         return len(self.rows)
 
     def trace(self, inputs: Values) -> TracedConstraints:
-        """The same on generic scalars: floats, symbols of another graph."""
+        """The rows on generic scalars: floats, symbols of another graph."""
         values = self._flat(*(x for name in self.traced_inputs for x in inputs[name]))
         m, n, at = len(self), self.structure.nv, self.n_holonomic
         J = [values[at + m + k * n : at + m + (k + 1) * n] for k in range(m)]
@@ -239,7 +239,7 @@ class ConstraintTable:
         return np.abs(np.array([np.broadcast_to(x, len(t)) for x in found], dtype=float)).max(axis=0)
 
     def relative_violation(self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-        """The same relative to the sizes of the terms, on the lanes of the processor, of small models."""
+        """`violation` relative to the sizes of the terms, on the lanes of the processor, of small models."""
         if not len(t) or not self.rows:
             return np.zeros(len(t))
         found = _on_lanes(self._residual_code, q, v, t, parameters)["residual"]
@@ -261,7 +261,7 @@ class ConstraintTable:
     def wrench_rows(
         self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray | None, lam: np.ndarray
     ) -> dict[str, dict[str, np.ndarray]]:
-        """The same for rows of states and of multipliers (n, rows), as arrays (n, 6)."""
+        """`wrenches` for rows of states and of multipliers (n, rows), as arrays (n, 6)."""
         K = self.on_bodies.evaluate(q, v, t, parameters, ["K"])["K"]
         return self._by_name(dict(self.on_bodies.wrench_rows(K, lam)))
 

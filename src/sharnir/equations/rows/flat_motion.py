@@ -54,7 +54,7 @@ class FlatMotion:
     def found(
         self, q: np.ndarray, v: np.ndarray, t: np.ndarray, parameters: np.ndarray | None, program: str
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """The same, and what the program found, rows too."""
+        """`rows`, and what the program found, rows too."""
         n, sizes = len(q), self.layout.sizes
         out = np.empty((n, self.size))
         parts = {name: out[:, at : at + sizes[name]] for name, at in self.layout.at.items()}

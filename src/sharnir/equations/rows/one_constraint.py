@@ -1,4 +1,4 @@
-"""One constraint by itself: its rows, their rates, and how these depend on bodies and speeds, as expressions of the motion."""
+"""One constraint as expressions of the motion: rows, rates, derivatives by bodies and speeds; sizes to judge residuals by."""
 
 from __future__ import annotations
 

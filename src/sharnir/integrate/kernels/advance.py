@@ -112,7 +112,7 @@ def deliver(dense, problem, run, events, output):
 
 
 def end_undefined(dense, problem, run, events, output):
-    """The run ends where the functions of all events were numbers last."""
+    """End the run where the functions of all events were numbers last."""
     t = run.clock[SCANNED]
     if write_rows(dense, problem, run, output, t) != GOING:
         return PAUSED
@@ -176,7 +176,7 @@ def write_rows(dense, problem, run, output, until):
 
 
 def step_wanted(run, output):
-    """The start, the end, and every so many steps."""
+    """Whether a row is due: at the start, the end, and every so many steps."""
     if run.tally[WRITTEN] < 0.0 or run.clock[T] == run.clock[T_END]:
         return True
     return output.every[0] > 0.0 and run.tally[STEPS] % output.every[0] == 0.0

@@ -25,7 +25,7 @@ def begin(problem, run):
 
 
 def first_step(problem, run, order):
-    """clock[H]: as the caller has given it, or estimated."""
+    """Set clock[H], as the caller has given it, or estimated."""
     if run.clock[H] == run.clock[H]:
         run.clock[H] = forward_sign(run) * min(abs(run.clock[H]), longest_step(run))
     else:

@@ -3,7 +3,7 @@
 Every accepted step is scanned in a few parts; a function that has changed its sign over a part has a root there.
 Two roots of one function within one part are missed: scan more parts, or limit the step.
 A function that is zero where a run starts, or that has just fired, waits until its sign is known again.
-A function that is not a number ends the run where it was one last: what crosses zero from there on nobody knows.
+A function that is not a number ends the run where it was one last: roots beyond are unknown.
 """
 
 from typing import NamedTuple
@@ -170,7 +170,7 @@ def earliest(run, events):
 
 
 def record(events, k, t, x):
-    """Event k has fired."""
+    """Record that event k has fired."""
     row = int(events.count[0])
     events.found[row, 0] = t
     events.found[row, 1] = k

@@ -59,7 +59,7 @@ def ahead(problem, run, events):
 
 
 def hop(problem, run, events, until):
-    """Straight on to the other side: so little time that nothing else has changed, and no step need pass over the jump."""
+    """Go straight on to the other side: so little time that nothing else has changed, and no step need pass over the jump."""
     clock = run.clock
     on = until * (1.0 + 1e-6)
     t = clock[T] + on + (4.0 * EPS * abs(clock[T]) if on > 0.0 else -4.0 * EPS * abs(clock[T]))
@@ -101,7 +101,7 @@ def foreseen(problem, run, events):
 
 
 def look_on(problem, run, small):
-    """problem.G a little ahead, straight on."""
+    """Evaluate problem.G a little ahead, straight on."""
     for i in range(run.x.shape[0]):
         problem.X[i] = run.x[i] + small * run.dx[i]
     problem.T[0] = run.clock[T] + small
@@ -118,7 +118,7 @@ def closes(gap, rate, change):
 
 
 def pass_into(run, events, until, h):
-    """In place of a step of h one so short that what it sees of the contact is little."""
+    """Replace a step of h by one so short that it sees little of the contact."""
     shorter = max(10.0 * until, AT_ONCE * abs(h), 10.0 * smallest_step(run))
     run.clock[H] = shorter if h > 0.0 else -shorter
     pass_once(events)

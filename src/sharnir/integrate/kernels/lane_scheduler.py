@@ -45,7 +45,7 @@ class Queue(NamedTuple):
 
 
 def run_queue(q):
-    """All runs; PAUSED after count[PIECE] steps of all lanes, to be called again."""
+    """Carry out all runs; PAUSED after count[PIECE] steps of all lanes, to be called again."""
     count = q.count
     lanes = q.run.shape[0]
     if count[NEXT] == 0:

@@ -16,7 +16,6 @@ RATES = 1  # the first `split` numbers of DX alone, where that is cheaper
 PROJECTION = 2  # X onto what it must satisfy, in place
 EVENTS = 3  # G from X and T
 JACOBIAN = 4  # J from X and T, by columns: J[j, i] is the derivative of DX[i] by X[j]
-ROLES = 5
 
 
 class Problem(NamedTuple):
@@ -46,7 +45,7 @@ def slope(problem, t):
 
 
 def derive(problem, run, t):
-    """The same, counted."""
+    """`slope`, counted."""
     slope(problem, t)
     run.tally[EVALUATIONS] += 1.0
 
@@ -59,7 +58,7 @@ def evaluate(problem, run, t, x, dx):
 
 
 def project(problem, t, x):
-    """x onto what it must satisfy, in place; returns whether there is such a thing."""
+    """Project x onto what it must satisfy, in place; returns whether there is a projection."""
     if not has(problem, PROJECTION):
         return False
     copy(x, problem.X)

@@ -283,7 +283,7 @@ def radau_rows(run, memory):
 
 
 def radau_prepare(problem, run, memory):
-    """Nothing: the rows are there."""
+    """No work: the rows exist already."""
 
 
 def radau(problem, run, events, output, memory):

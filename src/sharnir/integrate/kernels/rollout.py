@@ -42,7 +42,7 @@ def euler_lanes(problem, lanes, t, h):
 
 
 def roll_out(update, problem, lanes):
-    """All steps up to count[1]; `update` finds the new state from the old one and its slope in problem.DX."""
+    """Take all steps up to count[1]; `update` finds the new state from the old one and its slope in problem.DX."""
     x, count, h = lanes.x, lanes.count, lanes.clock[1]
     while count[0] < count[1]:
         if lanes.held.shape[0] > 0:

@@ -116,14 +116,14 @@ def growth(error, exponent, most):
 
 
 def next_step(run, h, factor, rejected, beta, least, most):
-    """After an accepted step of h; just after one that was rejected it does not grow."""
+    """The step after an accepted one of h; just after one that was rejected it does not grow."""
     factor = max(least, min(factor * run.clock[ERROR_OLD] ** beta, select(rejected, 1.0, most)))
     h_next, longest = h * factor, run.rule[MAX_STEP]
     return select(abs(h_next) > longest, longest * h / abs(h), h_next)
 
 
 def explicit_stages(problem, run, A, B, C, K, y, stages, h):
-    """All stages of a step of h; the new state is left in y."""
+    """Evaluate all stages of a step of h; the new state is left in y."""
     copy(run.dx_old, K[0])
     for stage in range(1, stages):
         copy(run.x_old, problem.X)

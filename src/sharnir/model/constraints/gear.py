@@ -1,4 +1,4 @@
-"""Coordinates that are tied to one another, none of them eliminated."""
+"""Gears: coordinates in a linear relation, none of them eliminated."""
 
 from __future__ import annotations
 

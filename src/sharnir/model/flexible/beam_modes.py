@@ -1,4 +1,4 @@
-"""Natural modes of a uniform beam by the method of Ritz.
+"""Natural modes of a uniform beam by the method of Ritz; Legendre series on a beam.
 
 Strains (curvature, twist per length, stretch per length) are expanded in Legendre polynomials. Then the stiffness matrix is
 diagonal whatever the ends, displacements follow by integration, and end conditions only decide which rigid motion is added. All

@@ -63,7 +63,7 @@ POSITIVE = FixedScalar(above=0.0)
 NOT_NEGATIVE = FixedScalar(at_least=0.0)
 
 
-# --- flexible body
+# --- shapes, and the base class of flexible bodies
 Rows = list[list[Number]]
 """3×m numbers: one list per axis."""
 

@@ -1,4 +1,4 @@
-"""Points where a shape touches a surface: the parts of a contact, each traced once for all contacts of its kind."""
+"""Points where a shape touches a surface: the parts of a contact, each kind traced once; the laws of force there."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _power(x: Number, exponent: Number) -> Number:
     return power(x, exponent)
 
 
-# --- contact laws
+# --- friction of sliding and turning
 def coefficient(n: Numbers, square: Number) -> Number:
     """μ + (μ_s − μ)·exp(−(v/v_s)²), given v²."""
     if is_zero(n["dip"]):
@@ -102,7 +102,7 @@ def bristle_friction(
     return scale(add(flat, damped), -stiffness * push), rate
 
 
-# --- points
+# --- the parts of a contact
 FLAT = 1e-6
 """Sine of the tilt of a ring below which it lies flat: its points are then where its own axes say."""
 AIMS = 3

@@ -44,7 +44,7 @@ class Signature(NamedTuple):
 
 
 def signature(one: Alike, on: Motion, states: Mapping[str, str] = NO_STATES) -> Signature | None:
-    """None where it must be traced by itself. Of `on` only bodies and joints are read. `states`: its own, by local name."""
+    """The kind of one; None: traced by itself. Of `on` only bodies and joints are read. `states`: its own, by local name."""
     bodies, joints = one.bodies(), one.joints()
     if not one.alike or len(set(bodies)) < len(bodies) or len(set(joints)) < len(joints):
         return None
@@ -177,7 +177,7 @@ def symbols_for(graph: Graph, numbers: Numbers) -> tuple[list[Symbol], dict[str,
     return made, fields
 
 
-# --- groups
+# --- groups of one shape, of one kind or not
 @dataclass(frozen=True)
 class Group:
     """Forces of one shape (or parts of forces), a row of each array for each."""

@@ -1,4 +1,4 @@
-"""A spring and a damper in a joint."""
+"""Springs and dampers in joints, elastic forces of flexible bodies, rotors of driven coordinates."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _times(K: np.ndarray, x: Sequence[Number]) -> list[Number]:
     return [sum((k * y for k, y in zip(row, x, strict=True) if k), 0.0) for row in K.tolist()]
 
 
-# --- joint spring
+# --- springs, dampers and rotors
 @element("joint-spring")
 class JointSpring(JointForce):
     """Spring and damper on the coordinates of a joint: τ = −stiffness·(x − rest) − damping·ẋ, or `law(x, v)` in its place.

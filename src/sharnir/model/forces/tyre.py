@@ -87,11 +87,11 @@ def _on_plane(centre: Triple, axis: Triple, point: Triple, normal: Triple) -> Co
     return ContactPoint(normal, ahead, cross(normal, ahead), down, radius, cosine, -tilt)
 
 
-# --- tyre
+# --- the base class of tyres
 STATES = ("along", "across")
 """Longitudinal and lateral slip, of a tyre with a relaxation length."""
 LARGEST = 4.0
-"""Slip that states do not exceed, far beyond where a tyre slides: those of a wheel that spins on the spot would grow for ever."""
+"""Slip that states do not exceed, far beyond where a tyre slides: those of a wheel that spins on the spot would grow on."""
 DAMPED = 0.1
 """Damping of the slip states at rest, per slip speed and low speed."""
 TINY = 1e-9

@@ -20,7 +20,7 @@ SMALL = 0.01
 
 @element()
 class Elastic(Joint):
-    """Made by `Model.add_body(…, flexible=…)`. It moves nothing by itself: the places of the body move, and what hangs there."""
+    """Elastic coordinates, by `Model.add_body(…, flexible=…)`: they move places of the body, and what hangs there."""
 
     def __init__(self, flexible: Flexible) -> None:
         self.__dict__.update(_flexible=flexible, motion=None)

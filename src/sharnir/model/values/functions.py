@@ -1,4 +1,4 @@
-"""Functions; in files they are formulas."""
+"""Functions, which are formulas in files; formulas themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that consist of others."""
+"""Directions and poses; values that consist of others."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PoseValue(Kind):
         return HERE if value is None else accepted(isinstance(value, Pose), "a sharnir.Pose", value)
 
 
-# --- several
+# --- mappings, rows, lists of elements, states, times
 @dataclass(frozen=True)
 class ByName(Kind):
     """A mapping from names to values of one kind."""

@@ -1,4 +1,4 @@
-"""Text, names, choices, paths."""
+"""Names, choices, paths, colours."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ColourValue(Kind):
         return r, g, b, a
 
 
-# --- words
+# --- names, choices, paths
 LONGEST_NAME = 200
 UNWRITABLE = {"Cc": "a control character", "Cs": "a surrogate", "Zl": "a line separator", "Zp": "a paragraph separator"}
 """Categories of characters that some file format cannot hold in a name."""

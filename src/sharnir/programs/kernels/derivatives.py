@@ -57,7 +57,7 @@ class ForwardOut(NamedTuple):
 
 
 def motion_in_world(tree, joints, x, w):
-    """All that positions and velocities determine."""
+    """Compute everything that positions and velocities determine."""
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     poses(tree, w.joint, w.poses)
     base_in_world(tree, w.joint, w.poses, w.bodies)

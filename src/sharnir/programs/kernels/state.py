@@ -1,4 +1,4 @@
-"""Questions about a position or a state: poses, velocities, rates, energy, momenta; the form in momenta."""
+"""Questions about a position or a state: poses, velocities, rates, energy; the form in momenta; energy and power of forces."""
 
 from typing import NamedTuple
 
