@@ -137,7 +137,7 @@ def null_space(C: np.ndarray) -> np.ndarray:
 
 
 def bounded_step(A: np.ndarray, b: np.ndarray, mu: float, C: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """x (n,)."""
+    """The solution x (n,) of this convex program."""
     n = A.shape[1]
     H, c = A.T @ A + mu * np.eye(n), A.T @ b
     x, fixed = np.zeros(n), low >= high

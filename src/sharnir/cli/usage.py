@@ -84,7 +84,7 @@ def named_number(what: str) -> Callable[[str], tuple[str, float]]:
     return lambda word: _named(word, f"name=number, {what}", float)
 
 
-# --- usage
+# --- errors and exit codes
 INTERRUPTED = 130
 """Exit code that a shell expects of a program that Ctrl-C ended."""
 

@@ -66,7 +66,7 @@ def outermost(path: Path, most: int) -> FloatArray:
     return points[sorted(chosen)]
 
 
-# --- ground
+# --- collision shapes on a floor
 SINK = 1e-3
 """How deep a model sinks by its weight where four points carry it, metres: what the default stiffness is made for."""
 DAMPING = 20.0

@@ -144,7 +144,7 @@ class Server:
 
 
 def open_in_browser(url: str) -> bool:
-    """False where there is no browser, or no display."""
+    """Open the page; False where there is no browser, or no display."""
     try:
         return webbrowser.open(url)
     except Exception:  # of a browser's own making: the address is printed either way

@@ -212,7 +212,7 @@ def pose_formula(function: Any, variables: Sequence[str], label: str) -> dict[st
 
 
 def where(formulas: Formulas) -> dict[str, Any]:
-    """Named parts; tables are parts of the file."""
+    """Named parts of formulas; tables are parts of the file."""
     _collect({name: x for name, x in formulas.where.items() if isinstance(x, Table)}, "a formula")
     parts = {name: part_text(x) for name, x in formulas.where.items() if not isinstance(x, Table)}
     return {"where": parts} if parts else {}

@@ -1,4 +1,4 @@
-"""Numbers over time with their labels and units; forces and moments as such lines."""
+"""Numbers over time with labels and units: lines of points by name, of forces and moments, of flexible bodies."""
 
 from __future__ import annotations
 

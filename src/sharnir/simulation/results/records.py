@@ -109,7 +109,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Energy:
-    """Over time (…, T). total − total[0] = the sum of `work`, but for the error of integration: `defect`."""
+    """Energies over time (…, T). total − total[0] = the sum of `work`, but for the error of integration: `defect`."""
 
     kinetic: np.ndarray
     potential: np.ndarray

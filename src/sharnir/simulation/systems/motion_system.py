@@ -120,13 +120,13 @@ class MotionSystem(ABC):
 
     @property
     def equations(self) -> ConstrainedEquations:
-        """`constrained`, where there are constraints."""
+        """`constrained`, which is there where the model has constraints."""
         assert self.constrained is not None
         return self.constrained
 
     @property
     def impacts(self) -> tuple[Impact, ...]:
-        """Whose contacts are constraints of the model of `d`."""
+        """Impacts whose contacts are constraints of the model of `d`."""
         return self.setup.contacts.impacts if self.setup.contacts else ()
 
     def fill(
