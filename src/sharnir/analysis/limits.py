@@ -27,7 +27,7 @@ CLOSINGS = 4
 
 
 class Limits:
-    """`low` and `high` (nv,): infinite where a speed has no coordinate of its own (quaternions) or there is no end.
+    """Bounds `low` and `high` (nv,): infinite where a speed has no coordinate of its own (quaternions) or there is no end.
 
     `coordinate` (nv,): the index in q of the coordinate whose rate a speed is, −1 where there is none.
     """

@@ -101,7 +101,7 @@ UPGRADE = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Versi
 
 
 class Server:
-    """`viser` is the server; `url` is what is opened; `notes` says what the user should know."""
+    """A running server: `viser` itself; `url` is what is opened; `notes` says what the user should know."""
 
     viser: Any
     """A `ViserServer`; its types call values read-only that its handles let one set."""

@@ -27,8 +27,8 @@ MOST_SAMPLES = 10**8
 
 @dataclass(frozen=True)
 class Schedule:
-    """`times` of the instants; `tasks` (n, 3), what is done: APPLY or CALL, the controller, the number of its sample; those of
-    instant i are tasks[first[i] : first[i + 1]]."""
+    """The tasks of controllers: `times` of the instants; `tasks` (n, 3): APPLY or CALL, the controller, the number of its sample;
+    those of instant i are tasks[first[i] : first[i + 1]]."""
 
     times: np.ndarray
     tasks: np.ndarray

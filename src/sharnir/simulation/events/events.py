@@ -104,7 +104,7 @@ class EventFunctions:
 
 
 def limit_events(model: Model, q: np.ndarray) -> list[Event]:
-    """For every joint of one coordinate with limits: an event at either end. A start beyond a limit is refused."""
+    """Events at both limits of every joint of one coordinate. A start beyond a limit is refused."""
     out = []
     for joint in model.joints:
         limits = joint.type.limits

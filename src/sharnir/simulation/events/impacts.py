@@ -106,7 +106,7 @@ def known_contacts(model: Model, names: Sequence[str]) -> tuple[Impact, ...] | N
 
 @dataclass(frozen=True)
 class Contacts:
-    """Where the contacts of a run are among the rows of the constraints and among the parameters."""
+    """Places of the contacts of a run among the rows of the constraints and among the parameters."""
 
     impacts: tuple[Impact, ...]
     rows: np.ndarray
@@ -295,9 +295,9 @@ class Impacts:
 
 
 def held_at(history: Sequence[tuple[float, np.ndarray]], t: np.ndarray, beside: Beside, jumped: bool) -> np.ndarray:
-    """(T, n): the values that hold at times t by a history of jumps. Two rows of one time, as there are where every step is a row, are
-    the states before and after a jump; `jumped`: whether a single row is the state after it. `beside`: the times of the rows before
-    and after these."""
+    """(T, n): the values that hold at times t by a history of jumps. Two rows of one time, as they occur where every step is a
+    row, are the states before and after a jump; `jumped`: whether a single row is the state after it. `beside`: the times
+    of the rows before and after these."""
     same = np.diff(np.concatenate([beside[:1], t, beside[1:]])) == 0.0
     starts, after = np.array([start for start, _ in history]), ~same[1:] if jumped else same[:-1]
     at = np.where(after, np.searchsorted(starts, t, side="right"), np.searchsorted(starts, t, side="left")) - 1

@@ -176,7 +176,7 @@ def _padded(n: int) -> int:
 # --- reading ----------------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Array:
-    """Where a variable stands in its file."""
+    """The place of a variable in its file."""
 
     dimensions: tuple[str, ...]
     shape: tuple[int, ...]

@@ -65,7 +65,7 @@ def entry(there: Mapping[str, T], name: str, kind: str, plural: str = "") -> T:
 
 
 def squeezed(x: np.ndarray) -> np.ndarray:
-    """Without the last axis where there is one number along it."""
+    """The array without its last axis where there is one number along it."""
     return x[..., 0] if x.shape[-1] == 1 else x
 
 

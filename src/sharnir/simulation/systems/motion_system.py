@@ -91,7 +91,7 @@ def unseen_work(structure: Structure, causes: Sequence[str]) -> np.ndarray:
 
 
 class MotionSystem(ABC):
-    """`system` for the integrator, and the meaning of x. Subclasses are the executions; `choose.py` chooses."""
+    """A model as the `system` of an integrator, and the meaning of x. Subclasses are the executions; `choose.py` chooses."""
 
     backend: str
     records_work = False

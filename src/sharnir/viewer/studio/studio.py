@@ -49,7 +49,7 @@ class Progress:
 
 
 class Jobs:
-    """`changed` is called, from any thread, whenever `progress` changes."""
+    """One job at a time. `changed` is called, from any thread, whenever `progress` changes."""
 
     def __init__(self, changed: Callable[[Progress], None]) -> None:
         self._changed, self._lock = changed, threading.Lock()
