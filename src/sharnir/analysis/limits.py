@@ -56,7 +56,7 @@ class Limits:
         return out
 
     def beyond(self, q: np.ndarray, slack: float = 0.0) -> np.ndarray:
-        """(nv,): which stand beyond a limit by more than `slack`."""
+        """(nv,): which coordinates are beyond a limit by more than `slack`."""
         x = self.values(q)
         return (x < self.low - slack) | (x > self.high + slack)
 

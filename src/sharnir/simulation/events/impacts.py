@@ -197,7 +197,7 @@ class Impacts:
         return [*gaps, *(replace(root, waits=False) for root in gaps), *apart, *released]
 
     def shows(self, number: int) -> bool:
-        """Whether that event of the run is recorded in the result: that bodies part which have met before is not."""
+        """Whether an event of the run is recorded in the result; all are but those of bodies that part after they have met."""
         n = len(self.c)
         return not len(self.m.setup.events) - n <= number < len(self.m.setup.events)
 

@@ -207,7 +207,7 @@ class LaneControl(Holding):
         return count
 
     def forces(self, step: int, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, int]:
-        """(n, nv), from this step on; the next at which a controller is called or a command acts."""
+        """Forces (n, nv) from this step on; the next step at which a controller is called or a command acts."""
         states = dict(zip(self.model.states, z.T, strict=True))
 
         def call(c: int, k: int) -> np.ndarray:

@@ -120,7 +120,7 @@ class MotionSystem(ABC):
 
     @property
     def equations(self) -> ConstrainedEquations:
-        """`constrained`, which is there where the model has constraints."""
+        """`constrained`, for models that have constraints."""
         assert self.constrained is not None
         return self.constrained
 
