@@ -1,4 +1,4 @@
-"""`sharnir.add_ground`, the collision shapes of a robot on a floor; `sharnir.mesh_points`, the outermost points of a mesh."""
+"""`sharnir.add_ground`, the collision shapes of a model on a floor; `sharnir.mesh_points`, the outermost points of a mesh."""
 
 from __future__ import annotations
 

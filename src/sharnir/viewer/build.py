@@ -1,4 +1,4 @@
-"""From a model or a result to a scene."""
+"""From a model or a result to a scene, with the ground under it."""
 
 from __future__ import annotations
 

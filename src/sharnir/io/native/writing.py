@@ -1,4 +1,4 @@
-"""Elements and their values as plain data: fields in the order of files, defaults left out."""
+"""Elements and their values as plain data: fields in the order of files, defaults left out; tables of formulas collected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result of a simulation: the motion, by name, and everything that follows from it, computed when first needed."""
+"""The result of a simulation: the motion, by name, all that follows from it, computed when first needed, and its summary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Simulation`: one motion in steps from Python, for loops that decide what comes next: compiled once, cheap to step."""
+"""`Simulation`: one motion in steps from Python, for loops that decide what comes next; compiled once, cheap to step."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A scene as nodes of viser. Parts of one geometry are one mesh drawn at many places, a batch, moved as a whole: a chain of a
-thousand links is one node. It knows no mechanics."""
+"""A scene as nodes of viser, coloured meshes as glTF. Parts of one geometry are one mesh drawn at many places, a batch, moved as
+a whole: a chain of a thousand links is one node. It knows no mechanics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sharnir studio`: folder, server and page: progress and messages at the top, tabs below, plots in a panel of their own.
+"""`sharnir studio`: folder, server and page (messages at the top, tabs below, plots in a panel of their own); `Jobs`, long work.
 
 Callbacks of the browser only post jobs: everything here runs on the thread of the stage, long work on that of `Jobs`.
 """
