@@ -107,7 +107,7 @@ def write_joint(joint: Any, label: str, beside: Mapping[str, Any]) -> dict[str, 
 
 
 def _integrals(kind: IntegralsValue, value: Integrals, label: str, element: Any) -> dict[str, Any]:
-    """Those of the modes; the matrix only where it does not follow from them."""
+    """Integrals of the modes; the matrix only where it does not follow from them."""
     linear, first, product = (x.tolist() for x in (value.linear, value.first, value.product))
     follows = modal_integrals((element.mass, element.centre, element.inertia), linear, first, product).mass_matrix
     matrix = None if same(follows.tolist(), value.mass_matrix.tolist()) else value.mass_matrix.tolist()

@@ -92,7 +92,7 @@ class Result(NamedMotion):
     """Commands of each sampled controller."""
 
     impacts: list[ImpactRecord] = field(default_factory=list)
-    """Those that took place, in the order of time."""
+    """Impacts that took place, in the order of time."""
 
     start_energy: float = np.nan
 

@@ -262,7 +262,7 @@ class Simulation:
             return self.state
 
     def result(self) -> Result:
-        """All that was run since the start: a row for every step, and for every event that changed the state."""
+        """The motion since the start: a row for every step, and for every event that changed the state."""
         if not self._record:
             raise StateError("this Simulation was made with record=False: it has kept no rows")
         y = self._runs.whole(self._prepared.options.integrator)

@@ -132,7 +132,7 @@ class MotionSystem(ABC):
     def fill(
         self, tau: np.ndarray, parameters: np.ndarray, stabilisation: Stabilisation, sensitivities: Sensitivities | None
     ) -> None:
-        """The numbers of another run of the same kind; nothing is left of the last one, but where the method iterates: it begins
+        """Take the numbers of another run of the same kind. Nothing is left of the last one; but a method that iterates begins
         where it ended last."""
         self.tau[...] = tau
         if parameters.size:
