@@ -203,7 +203,7 @@ KICK = 0.05
 
 
 class BalancingSearch:
-    """`iterations` counts all that were made."""
+    """The search for a balance; `iterations` counts all that were made."""
 
     def __init__(self, problem: Balance) -> None:
         self.problem, self.iterations = problem, 0

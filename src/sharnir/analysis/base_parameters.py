@@ -31,7 +31,7 @@ ZERO = 1e-9
 
 @dataclass(frozen=True)
 class BaseParameters:
-    """`matrix` @ π are the identifiable combinations; each is named after the parameter it absorbs others into."""
+    """The identifiable combinations `matrix` @ π; each is named after the parameter it absorbs others into."""
 
     names: list[str]
     """Names of the base parameters."""

@@ -1,4 +1,4 @@
-"""Equilibrium: where a mechanism rests under its forces, or moves steadily with given speeds."""
+"""Equilibrium: where a mechanism rests under its forces, or moves steadily with given speeds; whether that is stable."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _moving(now: Position, y: np.ndarray) -> str:
     return known((names[k] for k in order), 4)
 
 
-# --- equilibrium
+# --- the search
 BEST = ". The best position found is in `error.result`"
 UNSTEADY = 1e-7
 """Forces left after a while of the motion, relative to the size of the forces, above which it is not steady."""

@@ -1,4 +1,4 @@
-"""Both ends of `identify`: measured motions, checked and reduced to one triangle for each speed; what was found."""
+"""Measured motions for `identify`, checked and reduced to one triangle for each speed; its result, `Identification`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mass properties and coefficients of joints from measured motions and joint forces (docs/theory/identification.md)."""
+"""`identify`: mass properties and joint coefficients from measured motions and joint forces (docs/theory/identification.md)."""
 
 from __future__ import annotations
 

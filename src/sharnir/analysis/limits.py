@@ -27,7 +27,7 @@ CLOSINGS = 4
 
 
 class Limits:
-    """`low` and `high` (nv,): infinite where a speed has no coordinate of its own (quaternions) or there is no end.
+    """Bounds `low` and `high` (nv,): infinite where a speed has no coordinate of its own (quaternions) or there is no end.
 
     `coordinate` (nv,): the index in q of the coordinate whose rate a speed is, −1 where there is none.
     """
@@ -56,7 +56,7 @@ class Limits:
         return out
 
     def beyond(self, q: np.ndarray, slack: float = 0.0) -> np.ndarray:
-        """(nv,): which stand beyond a limit by more than `slack`."""
+        """(nv,): which coordinates are beyond a limit by more than `slack`."""
         x = self.values(q)
         return (x < self.low - slack) | (x > self.high + slack)
 
@@ -137,7 +137,7 @@ def null_space(C: np.ndarray) -> np.ndarray:
 
 
 def bounded_step(A: np.ndarray, b: np.ndarray, mu: float, C: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """x (n,)."""
+    """The solution x (n,) of this convex program."""
     n = A.shape[1]
     H, c = A.T @ A + mu * np.eye(n), A.T @ b
     x, fixed = np.zeros(n), low >= high

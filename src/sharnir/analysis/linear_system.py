@@ -112,7 +112,7 @@ def _by_coordinates(null: np.ndarray) -> np.ndarray:
     return np.where(np.abs(found) < 1e-12, 0.0, found)
 
 
-# --- linear system
+# --- the linear system
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearSystem:
     """ẋ = A x + B u, y = C x + D u near a motion of a mechanism: made by `sharnir.linearize`."""

@@ -1,4 +1,4 @@
-"""The modes of a linear model as motions of the mechanism; what is drawn of it: modes, and Bode plots."""
+"""The modes of a linear model as motions of the mechanism; pictures of modes, and Bode plots."""
 
 from __future__ import annotations
 

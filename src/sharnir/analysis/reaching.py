@@ -38,7 +38,7 @@ Weight: TypeAlias = float | tuple[float, float]
 
 @dataclass(frozen=True)
 class Target:
-    """`at` is the place on `body`; `axes` are the coordinates of the position that count."""
+    """A target: `at` is the place on `body`; `axes` are the coordinates of the position that count."""
 
     name: str
     body: str

@@ -1,1 +1,1 @@
-"""Which method for a model: what it has to do, what that costs on this machine."""
+"""The choice of a method for a model: the work of each method, and what that costs on this machine."""

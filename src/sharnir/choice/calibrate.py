@@ -54,7 +54,7 @@ def race(calls: Mapping[K, Call], seconds: float = 0.02) -> dict[K, float]:
     return timing.race({key: run for key, (run, _) in calls.items()}, rounds=5, sample=ROUND, seconds=seconds, states=states)
 
 
-# --- calibrate
+# --- measuring and fitting
 Rows = list[tuple[np.ndarray, float]]
 """Pairs of work and seconds."""
 

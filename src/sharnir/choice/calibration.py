@@ -65,7 +65,7 @@ def of_loops(structure: Structure) -> np.ndarray:
     return np.array([1.0, s.nb, len(s.joints.kind), s.na, d.sum(), (d * d).sum(), n * n, n**3])
 
 
-# --- A calibration for machines that have none of their own: what `sharnir calibrate` found on the machine named
+# --- the calibration for machines that have none of their own: what `sharnir calibrate` found on the machine it names
 SHIPPED: dict[str, Any] = {
     "machine": "AMD EPYC (Zen 3)",
     "made": "2026-11-16",
@@ -87,7 +87,7 @@ SHIPPED: dict[str, Any] = {
 }
 
 
-# --- calibration
+# --- the calibration of this machine
 FORMAT = 1
 KIND = "calibration"
 

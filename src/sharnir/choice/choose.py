@@ -1,4 +1,4 @@
-"""Which method for a model: the choice behind method="auto".
+"""The choice of a method for a model, behind method="auto".
 
 The methods that can be the fastest are traced on the model, the remaining work of each is counted, and its time
 is predicted with the calibration of the machine. Nothing is measured here: one calibration, one choice.

@@ -1,5 +1,5 @@
-"""Values on the command line, what is wrong with them, and the exit code of a command that Ctrl-C ended; the model of a command,
-and what options give its parameters, states and coordinates. Nothing heavy is imported until a model is loaded."""
+"""Values on the command line, errors about them, and exit codes; the model of a command, and what options give its parameters,
+states and coordinates. Nothing heavy is imported until a model is loaded."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def named_number(what: str) -> Callable[[str], tuple[str, float]]:
     return lambda word: _named(word, f"name=number, {what}", float)
 
 
-# --- usage
+# --- errors and exit codes
 INTERRUPTED = 130
 """Exit code that a shell expects of a program that Ctrl-C ended."""
 

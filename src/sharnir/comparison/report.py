@@ -245,7 +245,7 @@ def _trace(series: Series) -> Json:
     return out
 
 
-# --- report
+# --- the page
 def write_report(c: Comparison, path: str | PathLike[str]) -> Path:
     check_writable(path, SIZE)
     shown = charts(c.rows)

@@ -1,4 +1,4 @@
-"""`sharnir.add_ground`, the collision shapes of a robot on a floor; `sharnir.mesh_points`, the outermost points of a mesh."""
+"""`sharnir.add_ground`, the collision shapes of a model on a floor; `sharnir.mesh_points`, the outermost points of a mesh."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def outermost(path: Path, most: int) -> FloatArray:
     return points[sorted(chosen)]
 
 
-# --- ground
+# --- collision shapes on a floor
 SINK = 1e-3
 """How deep a model sinks by its weight where four points carry it, metres: what the default stiffness is made for."""
 DAMPING = 20.0

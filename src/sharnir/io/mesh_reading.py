@@ -50,7 +50,7 @@ class Piece:
 
 
 def allowed_path(visual: Visual, folders: Iterable[Path] | None) -> Path:
-    """Where the mesh of a visual is; MeshFault where there is none, or outside these folders (None: all)."""
+    """The path of the mesh of a visual; MeshFault where there is none, or outside these folders (None: all)."""
     if visual.path is None:
         raise MeshFault("missing (`import_report` says why)" if visual.uri else "without a file")
     try:

@@ -109,7 +109,7 @@ def _ends(on: MjcfImport, e: int, kind: str) -> tuple[Carrier, Carrier]:
     return Carrier(here.body, here.at @ points[0]), Carrier(there.body, there.at @ points[1])
 
 
-# --- mjcf
+# --- the reader
 KEYFRAME = "coordinates are in model.keyframes; controls and activations of the first are where they begin; speeds are not read"
 
 

@@ -239,7 +239,7 @@ class MjcfCompiler:
             self._end()
 
     def forget(self) -> None:
-        """In a forked child: the process belongs to the parent."""
+        """Forget the process in a forked child: it belongs to the parent."""
         process, self.lock, self.process = self.process, threading.Lock(), None
         if process is not None and process.stdin is not None and process.stdout is not None:
             process.stdin.close()

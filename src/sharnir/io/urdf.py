@@ -85,7 +85,7 @@ def report_unread(robot: Element, report: ImportReport) -> None:
             seen.add(child.tag)
 
 
-# --- urdf
+# --- links and joints
 def load_urdf(path: Path, options: LoadOptions, root: Element) -> Model:
     """A model from a URDF file; `root` is the file's root element."""
     if root.tag != "robot":

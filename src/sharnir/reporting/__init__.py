@@ -1,1 +1,1 @@
-"""Measuring and reporting, for every package: timing loop, number formats, tables, progress bar."""
+"""Measuring and reporting, for every package: timing, number formats, tables, pictures, pages, files, progress bar."""

@@ -66,7 +66,7 @@ class Table:
         return "\n".join([head, "|" + "---|" * len(self.columns), *body])
 
     def rich(self, width: int) -> RichTable:
-        """For a terminal of so many characters; columns are dropped until it fits."""
+        """A rich table for a terminal of so many characters; columns are dropped until it fits."""
         from rich.console import Console
 
         console = Console(width=1000, file=StringIO())

@@ -82,7 +82,7 @@ def quarter_car(mass: float = 350.0, stiffness: float = 25e3, damping: float = 1
     return m
 
 
-# --- bicycle
+# --- the bicycle
 WHEELBASE, TRAIL, TILT = 1.02, 0.08, pi / 10.0
 """TILT: angle of the steering axis from the vertical."""
 REAR_RADIUS, FRONT_RADIUS = 0.3, 0.35

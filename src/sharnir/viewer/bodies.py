@@ -1,4 +1,4 @@
-"""Bodies as they are drawn: by their shapes or, without one, as bars between their joints; masses as ellipsoids of inertia."""
+"""Bodies as they are drawn: by their shapes, else as bars between joints; flexible ones deformed; ellipsoids of inertia."""
 
 from __future__ import annotations
 

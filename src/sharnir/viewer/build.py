@@ -1,4 +1,4 @@
-"""From a model or a result to a scene."""
+"""From a model or a result to a scene, with the ground under it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def ground_parts(
             yield Line(f"grid, {step:g} m", "ground", ends @ axes.T, GRID)
 
 
-# --- build
+# --- scenes of models and results
 TRACE = 2000
 """Largest number of points of a path: more cannot be seen."""
 FAR = 3.0

@@ -1,5 +1,5 @@
 """Joints as signs, one for each elementary motion; forces and constraints: springs that stretch, dampers, cylinders, tendons,
-rods; contacts and the grounds they touch; loads as arrows."""
+rods; frames; contacts and the grounds they touch; forces and reactions as arrows."""
 
 from __future__ import annotations
 

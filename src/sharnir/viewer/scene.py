@@ -1,4 +1,4 @@
-"""A scene: parts that bodies carry, spans between moving points, and lines, over time.
+"""A scene: parts that bodies carry, spans between moving points, and lines, over time; and the camera that sees it.
 
 It is made once (`build.py`) and drawn by three renderers: pages (`page/`), the live view (`live/`) and pictures (`picture/`).
 None of them knows a joint, a force or a file.

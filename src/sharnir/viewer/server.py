@@ -101,7 +101,7 @@ UPGRADE = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Versi
 
 
 class Server:
-    """`viser` is the server; `url` is what is opened; `notes` says what the user should know."""
+    """A running server: `viser` itself; `url` is what is opened; `notes` says what the user should know."""
 
     viser: Any
     """A `ViserServer`; its types call values read-only that its handles let one set."""
@@ -144,7 +144,7 @@ class Server:
 
 
 def open_in_browser(url: str) -> bool:
-    """False where there is no browser, or no display."""
+    """Open the page; False where there is no browser, or no display."""
     try:
         return webbrowser.open(url)
     except Exception:  # of a browser's own making: the address is printed either way

@@ -1,4 +1,4 @@
-"""Visuals of a model, `model.visuals`, as geometries on bodies. Start at `drawn_visuals`."""
+"""Visuals of a model, `model.visuals`, as geometries on bodies; mesh files as they are drawn. Start at `drawn_visuals`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""YAML as plain data with the line of every value, composed from the parser's events: no tags, bounded depth and size. And plain
-data as readable YAML: short entries on one line, numbers exact."""
+"""YAML as plain data with the line of every value, composed from the parser's events: no tags, bounded depth and size; plain data
+as readable YAML: short entries on one line, numbers exact."""
 
 from __future__ import annotations
 

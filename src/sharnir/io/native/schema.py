@@ -176,7 +176,7 @@ def _define(cls: type[Element], definitions: dict[str, Schema]) -> None:
 
 
 def schema_text() -> str:
-    """Each definition on its own line."""
+    """The JSON schema as text, each definition on its own line."""
     whole = json_schema()
     definitions = whole.pop("$defs")
     lines = [f"  {_compact(name)}: {_compact(x)}" for name, x in definitions.items()]

@@ -1,4 +1,4 @@
-"""Elements and their values as plain data: fields in the order of files, defaults left out."""
+"""Elements and their values as plain data: fields in the order of files, defaults left out; tables of formulas collected."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def write_joint(joint: Any, label: str, beside: Mapping[str, Any]) -> dict[str, 
 
 
 def _integrals(kind: IntegralsValue, value: Integrals, label: str, element: Any) -> dict[str, Any]:
-    """Those of the modes; the matrix only where it does not follow from them."""
+    """Integrals of the modes; the matrix only where it does not follow from them."""
     linear, first, product = (x.tolist() for x in (value.linear, value.first, value.product))
     follows = modal_integrals((element.mass, element.centre, element.inertia), linear, first, product).mass_matrix
     matrix = None if same(follows.tolist(), value.mass_matrix.tolist()) else value.mass_matrix.tolist()
@@ -212,7 +212,7 @@ def pose_formula(function: Any, variables: Sequence[str], label: str) -> dict[st
 
 
 def where(formulas: Formulas) -> dict[str, Any]:
-    """Named parts; tables are parts of the file."""
+    """Named parts of formulas; tables are parts of the file."""
     _collect({name: x for name, x in formulas.where.items() if isinstance(x, Table)}, "a formula")
     parts = {name: part_text(x) for name, x in formulas.where.items() if not isinstance(x, Table)}
     return {"where": parts} if parts else {}

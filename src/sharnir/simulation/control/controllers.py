@@ -1,4 +1,4 @@
-"""Sampled controllers at work: when they are called and when their commands act; in a run, what they command and its record."""
+"""Sampled controllers at work: when they are called and when their commands act; the controllers of one run and their records."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ MOST_SAMPLES = 10**8
 
 @dataclass(frozen=True)
 class Schedule:
-    """`times` of the instants; `tasks` (n, 3), what is done: APPLY or CALL, the controller, the number of its sample; those of
-    instant i are tasks[first[i] : first[i + 1]]."""
+    """The tasks of controllers: `times` of the instants; `tasks` (n, 3): APPLY or CALL, the controller, the number of its sample;
+    those of instant i are tasks[first[i] : first[i + 1]]."""
 
     times: np.ndarray
     tasks: np.ndarray
@@ -40,8 +40,8 @@ class Schedule:
 
 
 def schedule(controllers: Sequence[Sampled], t0: float, t1: float) -> Schedule:
-    """From t0 to before t1: a command at the end would move nothing. Times that differ by rounding are one instant, at the sample
-    time where one is among them."""
+    """The schedule from t0 to before t1: a command at the end moves nothing. Times that differ by rounding are one instant, at
+    the sample time where one is among them."""
     tick = ROUNDING * min(one.period for one in controllers)
     counts = [max(0, int(np.ceil((t1 - t0 - one.offset) / one.period - ROUNDING))) for one in controllers]
     if sum(counts) > MOST_SAMPLES:
@@ -100,7 +100,7 @@ class Holding:
             raise StateError(f"{self.label(c, sample.number)} raised {in_words(error)}") from error
 
 
-# --- in a run
+# --- the controllers of one run
 class _Given(NamedTuple):
     """A command that is checked, in numbers of its own: the controller may use its arrays again."""
 

@@ -1,4 +1,4 @@
-"""Events of a run: their functions traced, for every execution; what their actions change, and the history of that."""
+"""Events of a run, also at joint limits and watched gaps: their functions, traced for every execution; what actions change."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ class EventFunctions:
         return self._expression(*(motion[kind][index] for kind, index in self._inputs))
 
     def values(self, t: float, q: np.ndarray, v: np.ndarray, parameters: np.ndarray) -> list[float]:
-        """Interpreted."""
+        """Their values, interpreted."""
         state = {"q": q.tolist(), "v": v.tolist(), "parameter": parameters.tolist(), "t": [t]}
         return [float(x) for x in self._on(state, float)]
 
     def straight_line(self, at: Mapping[str, np.ndarray], target: np.ndarray, momenta: bool, store: Cache) -> Native:
-        """Into `target`, of the state in the arrays `at`."""
+        """Code that writes their values into `target`, for the state in the arrays `at`."""
         inputs = state_inputs(self.structure, Graph())
         values: Values = inputs
         if momenta:
@@ -104,7 +104,7 @@ class EventFunctions:
 
 
 def limit_events(model: Model, q: np.ndarray) -> list[Event]:
-    """For every joint of one coordinate with limits: an event at either end. A start beyond a limit is refused."""
+    """Events at both limits of every joint of one coordinate. A start beyond a limit is refused."""
     out = []
     for joint in model.joints:
         limits = joint.type.limits
@@ -148,7 +148,7 @@ def _least_gap(force: Force, states: dict[str, str]) -> Callable[[Motion], Any]:
     return gap
 
 
-# --- what they change -----------------------------------------------------------------------------------------------------
+# --- changes by events -----------------------------------------------------------------------------------------------------
 class Changes:
     """Events as the integrator knows them, and the parameters as they were at any time."""
 

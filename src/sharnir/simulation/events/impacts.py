@@ -1,5 +1,5 @@
-"""Impacts of a run: its contacts, a model with a constraint for each, switched by a parameter; what happens where gaps close,
-where contacts would pull, and where something else has changed the state."""
+"""Impacts of a run: its contacts, and a model with a constraint for each, switched by a parameter; what happens where gaps close,
+where contacts would pull, and where something else has changed the state; values over time from a history of jumps."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def known_contacts(model: Model, names: Sequence[str]) -> tuple[Impact, ...] | N
 
 @dataclass(frozen=True)
 class Contacts:
-    """Where the contacts of a run are among the rows of the constraints and among the parameters."""
+    """Places of the contacts of a run among the rows of the constraints and among the parameters."""
 
     impacts: tuple[Impact, ...]
     rows: np.ndarray
@@ -130,8 +130,8 @@ class Contacts:
         return len(self.impacts)
 
     def events(self) -> list[Event]:
-        """Where gaps close to zero; where gaps of bodies that are near, zero but for rounding, fall a little below, slower than
-        can be seen; and where such bodies part."""
+        """Events where gaps close to zero; where gaps of bodies that are near, zero but for rounding, fall a little below, slower
+        than can be seen; and where such bodies part."""
         return [
             Event(_gap(one, what), direction=way)
             for what, way in (("closes", "falling"), ("falls", "falling"), ("opens", "rising"))
@@ -162,7 +162,7 @@ def _gap(impact: Impact, what: str) -> Callable[[Motion], Number]:
     return gap
 
 
-# --- what they do ----------------------------------------------------------------------------------------------------------
+# --- impacts of one run -----------------------------------------------------------------------------------------------------
 class Impacts:
     """The contacts of one run, what they have done so far, and the energy that took."""
 
@@ -178,8 +178,8 @@ class Impacts:
         """Energy added so far by every contact, from each time on."""
 
     def roots(self, recorded: Callable[[float], None]) -> list[Root]:
-        """In the order of the functions: gaps, gaps a little below zero, gaps that open, multipliers. `recorded`: called after
-        every change."""
+        """Roots in the order of the functions: gaps, gaps a little below zero, gaps that open, multipliers. `recorded`: called
+        after every change."""
 
         def settled(t: float, x: np.ndarray, opened: int | None = None) -> np.ndarray:
             after = self.settle(t, x, opened)
@@ -197,7 +197,7 @@ class Impacts:
         return [*gaps, *(replace(root, waits=False) for root in gaps), *apart, *released]
 
     def shows(self, number: int) -> bool:
-        """Whether that event of the run is one for the result: not that bodies which have met before are apart."""
+        """Whether an event of the run is recorded in the result; all are but those of bodies that part after they have met."""
         n = len(self.c)
         return not len(self.m.setup.events) - n <= number < len(self.m.setup.events)
 
@@ -295,9 +295,9 @@ class Impacts:
 
 
 def held_at(history: Sequence[tuple[float, np.ndarray]], t: np.ndarray, beside: Beside, jumped: bool) -> np.ndarray:
-    """(T, n): what holds at times t by a history of jumps. Two rows of one time, as there are where every step is a row, are the
-    states before and after a jump; `jumped`: whether a single row is the state after it. `beside`: the times of the rows before
-    and after these."""
+    """(T, n): the values that hold at times t by a history of jumps. Two rows of one time, as they occur where every step is a
+    row, are the states before and after a jump; `jumped`: whether a single row is the state after it. `beside`: the times
+    of the rows before and after these."""
     same = np.diff(np.concatenate([beside[:1], t, beside[1:]])) == 0.0
     starts, after = np.array([start for start, _ in history]), ~same[1:] if jumped else same[:-1]
     at = np.where(after, np.searchsorted(starts, t, side="right"), np.searchsorted(starts, t, side="left")) - 1

@@ -185,7 +185,7 @@ def _widen(curves: list[Curve]) -> None:
 
 
 def named_results(results: Results) -> dict[str, Result]:
-    """Each under a name that tells it from the others: what it was called, or the first of its settings that differs."""
+    """Results, each under a name that tells it from the others: what it was called, or the first of its settings that differs."""
     if isinstance(results, Result):
         return {results.model.name: results}
     if isinstance(results, (str, bytes)) or not isinstance(results, (Mapping, Sequence)):

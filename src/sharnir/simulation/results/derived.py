@@ -1,4 +1,4 @@
-"""Everything that follows from a motion, computed once when first needed, for all its states at once."""
+"""Quantities that follow from a motion, computed once when first needed, for all its states at once."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def _released(model: Model, backend: str) -> Dynamics:
 
 
 def joint_loads(r: NamedMotion) -> JointLoads:
-    """By inverse dynamics of the released mechanism, the bodies under the forces of the constraints on them."""
+    """Loads by inverse dynamics of the released mechanism, the bodies under the forces of the constraints on them."""
     d = _released(r.dynamics.model, "python" if r.dynamics.backend == "python" else "auto")
     names, n, rows = [j.name for j in d.model.joints], prod(r.shape), rows_of(r)
     state: dict[str, Any] = {

@@ -169,7 +169,7 @@ def _pose_coordinates(run: Segment, position: np.ndarray, rotation: np.ndarray) 
 
 
 def _components(run: Segment, x: np.ndarray) -> np.ndarray:
-    """Those of a velocity in the moved axes, or of its rates, that are speeds of a run."""
+    """Components of a velocity in the moved axes, or of its rates, that are speeds of a run."""
     assert run.twist is not None
     return x[..., list(run.twist)]
 

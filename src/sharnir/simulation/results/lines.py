@@ -1,4 +1,4 @@
-"""Numbers over time with their labels and units; forces and moments as such lines."""
+"""Numbers over time with labels and units: lines of points by name, of forces and moments, of flexible bodies."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def deformation_lines(model: Model, text: str) -> Quantity | None:
 
 
 def resultant_lines(model: Model, text: str) -> Quantity | None:
-    """All, or one by its name after a dot, in the section of a beam at a point."""
+    """Forces and moments in the section of a beam at a point: all, or one by its name after a dot."""
     head, _, part = text.rpartition(".")
     found = _flexible(model, text) or (_flexible(model, head) if part in RESULTANTS else None)
     if found is None or found[1].axis:

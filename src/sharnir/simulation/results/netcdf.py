@@ -75,7 +75,7 @@ class Writer:
         return self._written[0]
 
     def append(self, columns: Mapping[str, np.ndarray]) -> None:
-        """More rows: of each variable along `ROWS` an array. They count when all are written."""
+        """Add rows: an array for each variable along `ROWS`. They count when all are written."""
         names = self.row.names or ()
         n = len(columns[names[0]]) if names else 0
         step = max(1, BLOCK // max(self.row.itemsize, 1))
@@ -99,7 +99,7 @@ class Writer:
 
 
 def add_checksum(file: BinaryIO) -> None:
-    """To a file that another writer has finished."""
+    """Add a checksum to a file that another writer has finished."""
     checksum = _checksum_of(file, file.seek(0, os.SEEK_END))
     file.seek(0, os.SEEK_END)
     file.write(checksum)
@@ -176,7 +176,7 @@ def _padded(n: int) -> int:
 # --- reading ----------------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Array:
-    """Where a variable stands in its file."""
+    """The place of a variable in its file."""
 
     dimensions: tuple[str, ...]
     shape: tuple[int, ...]

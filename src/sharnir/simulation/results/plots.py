@@ -28,7 +28,7 @@ LONGEST = 44
 PAGE = ".html"
 
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "dashdot": "dashdot"}
-"""Those of Matplotlib as plotly calls them."""
+"""Dashes of Matplotlib as plotly calls them."""
 PIXELS, GAP, EDGES = 210, 34, 110
 """Height of a chart of plotly, between two, above and below them all."""
 POINTER = {"hoverformat": ".4~g", "showspikes": True, "spikethickness": 1, "spikedash": "solid", "spikecolor": GREY}

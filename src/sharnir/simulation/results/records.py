@@ -65,7 +65,7 @@ def entry(there: Mapping[str, T], name: str, kind: str, plural: str = "") -> T:
 
 
 def squeezed(x: np.ndarray) -> np.ndarray:
-    """Without the last axis where there is one number along it."""
+    """The array without its last axis where there is one number along it."""
     return x[..., 0] if x.shape[-1] == 1 else x
 
 
@@ -109,7 +109,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Energy:
-    """Over time (…, T). total − total[0] = the sum of `work`, but for the error of integration: `defect`."""
+    """Energies over time (…, T). total − total[0] = the sum of `work`, but for the error of integration: `defect`."""
 
     kinetic: np.ndarray
     potential: np.ndarray

@@ -1,4 +1,4 @@
-"""The result of a simulation: the motion, by name, and everything that follows from it, computed when first needed."""
+"""The result of a simulation: the motion, by name, all that follows from it, computed when first needed, and its summary."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Result(NamedMotion):
     """Commands of each sampled controller."""
 
     impacts: list[ImpactRecord] = field(default_factory=list)
-    """Those that took place, in the order of time."""
+    """Impacts that took place, in the order of time."""
 
     start_energy: float = np.nan
 

@@ -33,7 +33,7 @@ Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class Batch:
-    """From (q, v), a row for each trajectory; filled up to a whole number of vectors by repeating the last."""
+    """Trajectories from (q, v), a row for each; filled up to a whole number of vectors by repeating the last."""
 
     def __init__(
         self, prepared: Prepared, steps: FixedSteps, stabilisations: Sequence[Stabilisation], q: np.ndarray, v: np.ndarray,
@@ -71,7 +71,7 @@ class Batch:
         self._drive = bind_kernel(entry, self.motion.system.problem(False), self.lanes, compiled=compiled)
 
     def run(self, until: int) -> None:
-        """So many steps, counted from the start."""
+        """Make so many steps, counted from the start."""
         count = self.lanes.count
         before, count[1] = count.copy(), until
         self._drive()
@@ -133,7 +133,7 @@ class LaneForces:
         return self.function is not None or self.sampled is not None
 
     def change(self, batches: Sequence[Batch], step: int, t: float) -> int:
-        """Those from this step on; the step at which they are due again."""
+        """Set the forces from this step on; returns the step at which they are due again."""
         (n, nv), every = self.shape, self.grid.every
         q, v, z = (np.concatenate(x) for x in zip(*(batch.state() for batch in batches), strict=True))
         if self.function is not None:
@@ -207,7 +207,7 @@ class LaneControl(Holding):
         return count
 
     def forces(self, step: int, t: float, q: np.ndarray, v: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, int]:
-        """(n, nv), from this step on; the next at which a controller is called or a command acts."""
+        """Forces (n, nv) from this step on; the next step at which a controller is called or a command acts."""
         states = dict(zip(self.model.states, z.T, strict=True))
 
         def call(c: int, k: int) -> np.ndarray:

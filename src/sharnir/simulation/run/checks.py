@@ -124,7 +124,7 @@ def check_events(events: Event | Sequence[Event]) -> list[Event]:
 
 
 def output_times(output: float | ArrayLike | None, t0: float, t1: float, row: int) -> np.ndarray | None:
-    """From an interval (the end is always among them), from times, or None for the steps of the integrator.
+    """Output times from an interval (the end is always among them), from times, or None for the steps of the integrator.
 
     row   numbers that are stored for each time
     """
@@ -150,7 +150,7 @@ def output_times(output: float | ArrayLike | None, t0: float, t1: float, row: in
 
 
 def tolerances_of_state(atol: float | ArrayLike, n: int, nz: int) -> np.ndarray:
-    """(n + nz,): of coordinates and speeds, and of states of forces."""
+    """Tolerances (n + nz,) of coordinates and speeds, and of states of forces."""
     given = real_array(atol, "atol")
     if given.shape not in ((), (n,), (n + nz,)):
         or_more = f", or {n + nz} with those of states" if nz else ""

@@ -22,7 +22,7 @@ GROWTH = 1.0 + 1e-6
 
 
 def warn_of_elastic_steps(d: Dynamics, q: FloatArray, t: float, parameters: Any, step: float | None, integrator: str) -> str:
-    """Where a fixed step is too long for an integrator: a warning, which is the likely cause should the run fail; else empty.
+    """Warn of a fixed step that is too long for the integrator; returns the warning, the likely cause should the run fail, or "".
     Constraints only make vibrations slower."""
     if step is None or not d.structure.deformations or integrator not in FACTORS:
         return ""
@@ -41,8 +41,8 @@ def warn_of_elastic_steps(d: Dynamics, q: FloatArray, t: float, parameters: Any,
 
 
 def warn_of_shapes(d: Dynamics, q: FloatArray, v: FloatArray, t: float, tau: FloatArray, parameters: Any) -> bool:
-    """Warnings of flexible bodies that loops keep from deforming, and of those with too few shapes for their loads; whether there
-    was one."""
+    """Warn of flexible bodies that loops keep from deforming, and of those with too few shapes for their loads; returns whether
+    there was a warning."""
     if not d.structure.deformations:
         return False
     # here: rigid models do without scipy
@@ -78,7 +78,7 @@ class Vibration(NamedTuple):
 
 
 def fastest_vibration(d: Dynamics, q: FloatArray, t: float, parameters: Any) -> Vibration | None:
-    """None where the mass matrix cannot be inverted there."""
+    """The fastest vibration in a position; None where the mass matrix cannot be inverted there."""
     import scipy.linalg  # here: rigid models do without it
 
     s = d.structure

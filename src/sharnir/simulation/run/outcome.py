@@ -1,4 +1,4 @@
-"""From the integrator's trajectory to a `Result`, and the message where it failed."""
+"""From the integrator's trajectory to a `Result`; messages about runs that failed or chatter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..results.records import Cost, EventRecord
 from ..results.result import Result
 from ..systems.motion_system import MotionSystem
 
-# --- A run that chatters, in words: which force switches, where, and what to take instead
+# --- a run that chatters, in words: which force switches, where, and what to take instead
 REMEDY = (
     "for friction take sh.JointFriction, which is smooth, or sh.BristleFriction, which sticks; for a stop or a floor "
     "sh.JointStop or sh.Contact; let an event switch what only switches now and then; or make the jump a slope, wider than "
@@ -67,9 +67,9 @@ def _that_jump(m: MotionSystem, c: Chatter, changes: Changes) -> list[tuple[str,
     return list(largest.items())
 
 
-# --- outcome
+# --- results and messages
 def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, wall: float, given_times: bool) -> Result:
-    """`ready`, `wall`: seconds of preparation and of the run."""
+    """The `Result` of a run. `ready`, `wall`: seconds of preparation and of the run."""
     d, t, x = m.d, y.t, y.x
     wanted = not given_times or y.status == "interrupted"  # whoever interrupts a run does not want to lose it
     if wanted and not (len(t) and t[-1] == y.final_t) and np.isfinite(y.final_x).all():
@@ -158,7 +158,7 @@ def root_cause(error: Exception | None) -> BaseException | None:
 
 
 def failure(m: MotionSystem, y: Trajectory, changes: Changes, r: Result | None = None, too_long: str = "") -> str:
-    """Time, joint and cause of a failure. `too_long`: what was said of a fixed step before the run."""
+    """Time, joint and cause of a failure. `too_long`: the warning of a fixed step before the run, or empty."""
     if y.status in (*LIMITED, "event_undefined", "raised"):
         return y.message
     q, t = m.split(y.final_x)[0][None], np.array([y.final_t])

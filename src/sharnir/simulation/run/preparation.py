@@ -39,7 +39,7 @@ Given = tuple[Start, Start, Sequence[str] | None]
 
 @dataclass(frozen=True)
 class Begin:
-    """Where a motion begins, and the numbers it begins with."""
+    """The start of a motion: its state, and the numbers it begins with."""
 
     asked: Given
     state: StartState

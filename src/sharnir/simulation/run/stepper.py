@@ -1,4 +1,4 @@
-"""`Simulation`: one motion in steps from Python, for loops that decide what comes next: compiled once, cheap to step."""
+"""`Simulation`: one motion in steps from Python, for loops that decide what comes next; compiled once, cheap to step."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .preparation import Prepared, state_at, tolerances
 
 @dataclass(frozen=True)
 class SimulationState(ByName):
-    """Where a simulation stands; `coordinate(joint)` and `speed(joint)` have q and v by name."""
+    """The state of a simulation; `coordinate(joint)` and `speed(joint)` have q and v by name."""
 
     model: Model
     t: float
@@ -142,7 +142,7 @@ class Simulation:
 
     @property
     def state(self) -> SimulationState:
-        """Where it stands now."""
+        """The present state."""
         m = self._motion
         q, v, z, _ = m.seen(self._t, self._x.copy())
         return SimulationState(self.model, self._t, q, v, self._view("states", m.structure.states, z))
@@ -190,7 +190,7 @@ class Simulation:
 
     # --- going on -----------------------------------------------------------------------------------------------------------
     def step(self, dt: float) -> SimulationState:
-        """Go on for `dt` seconds, with the joint forces as they are; where it stands then. One call at a time."""
+        """Go on for `dt` seconds with the joint forces as they are; returns the new state. One call at a time."""
         with self._alone():
             if dt != self._dt:  # steps of one length are counted: they do not drift
                 seconds = number(dt, "dt", "a number of seconds")
@@ -262,7 +262,7 @@ class Simulation:
             return self.state
 
     def result(self) -> Result:
-        """All that was run since the start: a row for every step, and for every event that changed the state."""
+        """The motion since the start: a row for every step, and for every event that changed the state."""
         if not self._record:
             raise StateError("this Simulation was made with record=False: it has kept no rows")
         y = self._runs.whole(self._prepared.options.integrator)

@@ -91,7 +91,7 @@ def unseen_work(structure: Structure, causes: Sequence[str]) -> np.ndarray:
 
 
 class MotionSystem(ABC):
-    """`system` for the integrator, and the meaning of x. Subclasses are the executions; `choose.py` chooses."""
+    """A model as the `system` of an integrator, and the meaning of x. Subclasses are the executions; `choose.py` chooses."""
 
     backend: str
     records_work = False
@@ -120,19 +120,19 @@ class MotionSystem(ABC):
 
     @property
     def equations(self) -> ConstrainedEquations:
-        """`constrained`, where there are constraints."""
+        """`constrained`, for models that have constraints."""
         assert self.constrained is not None
         return self.constrained
 
     @property
     def impacts(self) -> tuple[Impact, ...]:
-        """Whose contacts are constraints of the model of `d`."""
+        """Impacts whose contacts are constraints of the model of `d`."""
         return self.setup.contacts.impacts if self.setup.contacts else ()
 
     def fill(
         self, tau: np.ndarray, parameters: np.ndarray, stabilisation: Stabilisation, sensitivities: Sensitivities | None
     ) -> None:
-        """The numbers of another run of the same kind; nothing is left of the last one, but where the method iterates: it begins
+        """Take the numbers of another run of the same kind. Nothing is left of the last one; but a method that iterates begins
         where it ended last."""
         self.tau[...] = tau
         if parameters.size:

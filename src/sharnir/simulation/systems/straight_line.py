@@ -14,7 +14,7 @@ from .motion_system import CompiledSystem, Setup
 
 
 def straight_line_code(setup: Setup) -> Derivative | None:
-    """None where the method, the backend or the size of the model does not allow for straight-line code."""
+    """The derivative as straight-line code; None where method, backend or size of the model does not allow for it."""
     f = setup.d.formulation
     method, structure, constrained = f.method, f.structure, f.constrained
     if f.requested in ("python", "loops") or not (method.in_momenta or (method.program and not method.iterates)):

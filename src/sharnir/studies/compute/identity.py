@@ -1,4 +1,4 @@
-"""A study told from every other, for its store; and as bytes, for another process of the same version."""
+"""The identity of a study, for its store; a study as bytes, for another process of the same version."""
 
 from __future__ import annotations
 

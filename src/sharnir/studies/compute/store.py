@@ -91,7 +91,7 @@ class Store:
                 bundle.values[name] = np.full((len(bundle.status), *known.sizes), np.nan)
 
     def _announce(self, name: str, shape: Shape) -> None:
-        """Called when the shape of an output becomes known."""
+        """Act on the shape of an output, once it is known."""
 
     def _write(self, name: str, k: int, x: np.ndarray) -> None:
         raise NotImplementedError

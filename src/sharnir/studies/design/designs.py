@@ -43,7 +43,7 @@ class ArgumentError(StateError):
 
 
 class Design(ABC):
-    """`names` of the inputs, `count` of the runs."""
+    """The runs of a study: `names` of the inputs, `count` of the runs."""
 
     names: tuple[str, ...]
     count: int

@@ -67,7 +67,7 @@ def distribution(name: str, numbers: Sequence[float]) -> Any:
     return family.make(stats, *numbers)
 
 
-# --- file values
+# --- values of inputs
 MOST_POINTS = 10_000_000
 """Most points of a range; more are a mistake."""
 WITHIN = "within"

@@ -196,7 +196,7 @@ class Point:
 
 
 class BudgetExhausted(Exception):
-    """All runs that were allowed are made."""
+    """The runs that were allowed are all made."""
 
 
 class Evaluations:

@@ -34,7 +34,7 @@ MOST_REASONS = 3
 
 @dataclass(eq=False)
 class Optimum:
-    """The best run of an optimisation. Unpacked in `summary()`, drawn by `plot()`; all runs are in `history`."""
+    """The best run of an optimisation, in words by `summary()`, drawn by `plot()`; all runs are in `history`."""
 
     values: dict[str, float]
     objective: float

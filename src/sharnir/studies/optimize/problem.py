@@ -133,7 +133,7 @@ def _constraint(label: object, given: Any) -> tuple[Quantity, tuple[float, float
 
 
 def start_of(problem: Problem, inputs: Inputs, start: Any) -> dict[str, float]:
-    """Where the search begins: as given, else what model and run have where that is between the bounds, else the middle."""
+    """The start of the search: as given, else what model and run have where that is between the bounds, else the middle."""
     if start is not None and not isinstance(start, Mapping):
         raise StateError(f"start: expected {{input: value}}, got {brief(start)}")
     for name in start or {}:

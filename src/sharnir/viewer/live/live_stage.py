@@ -26,7 +26,7 @@ FRAME = 1.0 / 60.0
 
 
 class Worker:
-    """`post` leaves a job; `tick(now)` is called every frame while it returns True. Errors go to `say`."""
+    """The thread of a stage: `post` leaves a job; `tick(now)` is called every frame while it returns True. Errors go to `say`."""
 
     def __init__(self, tick: Callable[[float], bool], say: Callable[[str], None]) -> None:
         self._tick, self._say = tick, say
@@ -95,7 +95,7 @@ SKY, LAMP = 1.6, 2.0
 
 
 class Stage:
-    """`add` draws a scene. Everything below runs on the thread of `worker`: callbacks of the browser use `post`."""
+    """Scenes in the browser: `add` draws one. All below runs on the thread of `worker`: callbacks of the browser use `post`."""
 
     def __init__(self, server: Server) -> None:
         self.server, self.viser, self.aspect = server, server.viser, ASPECT

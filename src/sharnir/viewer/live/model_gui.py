@@ -1,5 +1,5 @@
-"""A model in the browser: sliders, `Posing` does what they ask and they show the outcome; a simulation that runs: its button, a
-hand that drags bodies, its state in words."""
+"""The panels of a model in the browser: sliders, which set a `Posing` and show the outcome; a simulation that runs, with its
+button, a hand that drags bodies, its state in words."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Track:
         self.wxyz = without_jumps(quaternions_of(rotation), axis=0)
 
     def at(self, t: float) -> tuple[FloatArray, FloatArray]:
-        """(N, 4), (N, 3); before the first time and after the last, those."""
+        """Poses (N, 4), (N, 3) at time t; before the first time the first, after the last the last."""
         k, share = self._place(t)
         if not share:
             return self.wxyz[k], self.position[k]

@@ -1,5 +1,5 @@
-"""A scene as nodes of viser. Parts of one geometry are one mesh drawn at many places, a batch, moved as a whole: a chain of a
-thousand links is one node. It knows no mechanics."""
+"""A scene as nodes of viser, coloured meshes as glTF. Parts of one geometry are one mesh drawn at many places, a batch, moved as
+a whole: a chain of a thousand links is one node. It knows no mechanics."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ ROUGH = 0.6
 
 
 def glb(g: Geometry) -> bytes:
-    """Matt, seen from both sides."""
+    """The geometry as a glTF file: matt, seen from both sides."""
     assert g.colours is not None
     arrays: dict[str, tuple[np.ndarray, int, str]] = {
         "POSITION": (np.ascontiguousarray(g.vertices, dtype="<f4"), FLOAT, "VEC3"),
@@ -199,7 +199,7 @@ class SceneNodes:
 
     # --- moving ---------------------------------------------------------------------------------------------------------------
     def place(self, t: float, q: FloatArray, rotation: FloatArray, position: FloatArray, row: int | None = None) -> None:
-        """`pose` of all carriers of parts, from the poses of the bodies (N, 3, 3), (N, 3)."""
+        """Call `pose` with the poses of all carriers of parts, from the poses of the bodies (N, 3, 3), (N, 3)."""
         R, r = self.scene.carriers.poses(np.array([t]), q[None], rotation[None], position[None])
         self.pose(R[0], r[0], row)
 

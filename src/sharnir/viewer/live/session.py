@@ -105,7 +105,7 @@ class Account:
 
 
 class Session:
-    """`t`, `q`, `v`: the present state. `advance` goes on; `grip`, `move`, `release` are the hand."""
+    """A simulation with a hand; `t`, `q`, `v`: the present state. `advance` goes on; `grip`, `move`, `release` are the hand."""
 
     def __init__(
         self, model: Model, q: FloatArray, v: FloatArray | None = None, t: float = 0.0, values: Mapping[str, float] | None = None

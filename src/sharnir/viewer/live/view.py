@@ -179,7 +179,7 @@ class View:
             self.stage.stop()
 
     def wait(self) -> None:
-        """Until Ctrl-C, or until another thread stops the view."""
+        """Wait until Ctrl-C, or until another thread stops the view."""
         try:
             while not self._stopped.wait(0.5):
                 pass

@@ -1,1 +1,1 @@
-"""A scene as one HTML page that plays offline. Start at `write.py`."""
+"""A scene as one HTML page that plays offline. Start at `animate.py`."""

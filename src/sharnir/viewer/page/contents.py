@@ -103,7 +103,7 @@ def plots(package: Package, found: Charts) -> list[dict[str, Any]]:
     return out
 
 
-# --- contents
+# --- tables of contents
 ASPECTS = np.geomspace(0.3, 4.0, 14)
 """Widths of a window over its height for which the page is told where its camera stands; between them it interpolates."""
 

@@ -1,4 +1,4 @@
-"""A scene as pixels: prepared once, then one picture per frame."""
+"""A scene as pixels, prepared once, then one picture per frame; triangles cut off behind the camera; the lamp and its shadows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The triangles of a scene in the axes of their carriers: made once, moved frame by frame."""
+"""The triangles of a scene, lines as narrow strips too, in the axes of their carriers: made once, moved frame by frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sharnir studio`: folder, server and page: progress and messages at the top, tabs below, plots in a panel of their own.
+"""`sharnir studio`: folder, server and page (messages at the top, tabs below, plots in a panel of their own); `Jobs`, long work.
 
 Callbacks of the browser only post jobs: everything here runs on the thread of the stage, long work on that of `Jobs`.
 """
@@ -49,7 +49,7 @@ class Progress:
 
 
 class Jobs:
-    """`changed` is called, from any thread, whenever `progress` changes."""
+    """One job at a time. `changed` is called, from any thread, whenever `progress` changes."""
 
     def __init__(self, changed: Callable[[Progress], None]) -> None:
         self._changed, self._lock = changed, threading.Lock()

@@ -47,7 +47,7 @@ def shade(c, f, px, py):
 
 
 def ray(c, px, py):
-    """From the camera to a point of the picture, at depth 1."""
+    """The vector from the camera to a point of the picture, at depth 1."""
     v = c.view.camera
     x, y = (px - v[13]) / v[12], (v[14] - py) / v[12]
     return x * v[3] + y * v[6] - v[9], x * v[4] + y * v[7] - v[10], x * v[5] + y * v[8] - v[11]

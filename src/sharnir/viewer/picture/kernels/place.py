@@ -9,7 +9,7 @@ BEHIND = -1.0  # 1/depth of a vertex that is not in front of the camera
 
 
 class View(NamedTuple):
-    """Where the picture is seen from, and where its light comes from. Lengths of the picture are in samples."""
+    """The camera and the light of a picture. Lengths of the picture are in samples."""
 
     camera: Array[15]  # position; right, up, backward; focal length, centre of the picture (x, y)
     near: Array[1]  # least depth that is drawn

@@ -1,4 +1,4 @@
-"""The samples of a triangle, row by row, and what of it is linear in the picture.
+"""The samples of a triangle, row by row; the triangles of every strip of the picture; what the light sees.
 
 A sample is in the middle of its square. A triangle has those samples whose rows are in [top, bottom) and that are in
 [left, right) of their row, with the edges computed in one way whichever triangle they belong to: triangles that share an edge
