@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 import sharnir as sh
-from sharnir.comparison.states import Oracle, States, random_states
+from sharnir.comparison.oracle import Oracle
+from sharnir.comparison.states import States, random_states
 from sharnir.forms.constraint_rows import constraint_rows
 from sharnir.programs.methods import METHODS, Method
 
