@@ -8,14 +8,17 @@ modes of this linear system from step to step by a factor; where one is larger t
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...dynamics import Dynamics
 from ...errors import FlexibilityWarning, SharnirError
-from ...model.model import Model
 from ...types import FloatArray
+
+if TYPE_CHECKING:
+    from ..results.result import Result
+    from ..results.trajectories import Rollout
 
 GROWTH = 1.0 + 1e-6
 """Factor of a step beyond which a mode grows: rounding stays below."""
@@ -53,18 +56,18 @@ def warn_of_shapes(d: Dynamics, q: FloatArray, v: FloatArray, t: float, tau: Flo
     return warn_of_missing_shapes(d.model, q, v, t, tau, parameters, 5) or locked
 
 
-def warn_of_shapes_in_motion(model: Model, q: FloatArray, v: FloatArray, t: FloatArray, tau: FloatArray, parameters: Any) -> None:
+def warn_of_shapes_in_motion(r: Result | Rollout, parameters: Any) -> None:
     """Warn of too few shapes after a run, where bodies are bent most: drives, and forces that grow, load them after the start."""
-    if not model.structure.deformations or not q.size:
+    s = r.model.structure
+    if not s.deformations or not r.q.size:
         return
     from ...analysis.flexibility import warn_of_missing_shapes
 
-    t = np.broadcast_to(t, q.shape[:-1]).ravel()
-    q, v = q.reshape(-1, model.nq), v.reshape(-1, model.nv)
-    bent = ((q[:, model.structure.q_slice(x.row)], x.shapes.stiffness) for x in model.structure.deformations.values())
-    energies = sum(np.einsum("ti,ij,tj->t", e, K, e) for e, K in bent)
-    k = int(np.nan_to_num(energies).argmax())
-    warn_of_missing_shapes(model, q[k], v[k], float(t[k]), tau, parameters, 5)
+    bent = ((r.q[..., s.q_slice(x.row)], x.shapes.stiffness) for x in s.deformations.values())
+    energies = np.asarray(sum(np.einsum("...i,ij,...j->...", e, K, e) for e, K in bent))
+    k = np.unravel_index(np.nan_to_num(energies).argmax(), energies.shape)
+    t, tau = np.broadcast_to(r.t, energies.shape), np.broadcast_to(r.tau, r.v.shape)
+    warn_of_missing_shapes(r.model_with_contacts, r.q[k], r.v[k], float(t[k]), tau[k], parameters, 5)
 
 
 class Vibration(NamedTuple):

@@ -156,7 +156,7 @@ def rollout(
     if not too_long:
         warn_of_deformation(beyond_validity(model, result.q, result.t))
         if not said:
-            warn_of_shapes_in_motion(model, result.q, result.v, result.t, np.zeros(model.nv), own)
+            warn_of_shapes_in_motion(result, own)
     return result
 
 

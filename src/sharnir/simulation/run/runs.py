@@ -123,7 +123,7 @@ class Runs(Prepared):
         if ended and not too_long:
             warn_of_deformation(beyond_validity(self.model, result.q, result.t))
             if not said:
-                warn_of_shapes_in_motion(self.model, result.q, result.v, result.t, begin.forces, begin.parameters)
+                warn_of_shapes_in_motion(result, begin.parameters)
         return result
 
     def start(self, asked: Given, t0: float, values: np.ndarray) -> StartState:
