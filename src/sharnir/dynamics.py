@@ -260,7 +260,7 @@ class Dynamics(Questions):
         self, q: State = None, v: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None, parameters: Parameters = None
     ) -> np.ndarray:
         """h (nv,): M_r q̈ + h = τ."""
-        return self._evaluator.output("bias", "h", q=q, v=v, wrench=wrenches, t=t, parameter=parameters)
+        return self._evaluator.output(self.formulation.method.bias, "h", q=q, v=v, wrench=wrenches, t=t, parameter=parameters)
 
     # --- momenta ------------------------------------------------------------------------------------------------------------
     def momenta(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
