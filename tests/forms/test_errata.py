@@ -8,6 +8,7 @@ import pytest
 
 import sharnir as sh
 from sharnir.forms import FORMS
+from sharnir.forms.banded import half_bandwidth, joints_that_meet
 from sharnir.forms.blocks import skew
 
 RIGHT, WRONG = 1e-11, 0.02  # errors relative to the largest entry of the truth
@@ -100,6 +101,34 @@ def test_I_section_3_3_composite_bodies_are_made_of_composite_bodies():
             corrected[k] += C.T @ corrected[i] @ C
     assert error(printed, np.array(truth)) > WRONG
     assert error(corrected, np.array(truth)) < RIGHT
+
+
+@pytest.mark.parametrize("children", [1, 2])
+def test_I_section_4_the_band_of_L_grows_with_a_tree_and_its_elimination_does_not(children):
+    """As printed: the band widens with the bodies that a body carries, a band costs O(N). True of chains; where each body carries
+    two, the band grows with N. What holds for any tree: O(N) blocks, and no others when joints are eliminated from the leaves."""
+    bands, blocks = [], []
+    for N in (10, 20, 40, 80):
+        carriers = depth_first([i - 1 if children == 1 else (i + 1) // 2 - 1 for i in range(N)])
+        bands.append(half_bandwidth(carriers, [5] * N))
+        blocks.append(len(joints_that_meet(carriers)))
+        pairs = {frozenset(pair) for pair in joints_that_meet(carriers)}
+        for j in range(N - 1, -1, -1):  # the joints that joint j still meets meet each other already
+            left = [i for i in range(j) if frozenset((i, j)) in pairs]
+            assert all(frozenset((a, b)) in pairs for a in left for b in left if a != b)
+    assert bands == ([9, 9, 9, 9] if children == 1 else [39, 69, 129, 249])
+    assert all(n < 2 * N for n, N in zip(blocks, (10, 20, 40, 80), strict=True))
+
+
+def depth_first(carriers):
+    """The same tree numbered so that every subtree is a run of numbers."""
+    children = {i: [j for j, k in enumerate(carriers) if k == i] for i in range(-1, len(carriers))}
+    order, stack = [], [0]
+    while stack:
+        order.append(stack.pop())
+        stack += children[order[-1]][::-1]
+    number = {old: new for new, old in enumerate(order)} | {-1: -1}
+    return [number[carriers[old]] for old in order]
 
 
 def inverse_iterations(A0, A, b, go_on):
