@@ -1,4 +1,4 @@
-"""Operations of the inertia matrix and of the right-hand side b, attributed to the kernel functions that spend them, as polynomials in N.
+"""Operations of the inertia matrix and of the vector b, attributed to the kernel functions that spend them, as polynomials in N.
 
 The kernels run on counting numbers; while one of the functions of interest runs, its name stands in the ledger. The
 model's own numbers count too: [K] counts the sums of masses, which are constants of a chain.

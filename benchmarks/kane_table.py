@@ -131,7 +131,7 @@ TOTALS_TEXT = (
     "The scope of Table 1: all vectors are in the axes the algorithm works in already (those of the world for recursive and "
     "kosynka, those of the bodies for the others). *Origins beside the axes*: the same chain with origins of bodies off the "
     "axes, so that joints shift them; the terms that [K] leaves out with T_rel = 0 then act in every row. [K] takes the count of "
-    "\"kosynka\" from a dissertation and states no recurrences; the name of ours, the sum (9) over the triangle, is our choice, "
+    '"kosynka" from a dissertation and states no recurrences; the name of ours, the sum (9) over the triangle, is our choice, '
     "and its count is not a check of the printed one."
 )
 WHOLE_TEXT = (
@@ -157,9 +157,7 @@ def compiled_forces_text() -> str:
     return f"Compiled, from coordinates and speeds to b, without wrenches: {both}."
 
 
-FIGURE_TEXT = (
-    "Dashed: the formulas of Table 1. Solid: our kernels, counted in the same scope, on chains of revolute joints."
-)
+FIGURE_TEXT = "Dashed: the formulas of Table 1. Solid: our kernels, counted in the same scope, on chains of revolute joints."
 
 
 def headline_text() -> str:
@@ -170,14 +168,16 @@ def headline_text() -> str:
         "from joints on": {x: count_from_joints(f"inertia/{x}", N).total for x in ("recursive", "stepanenko")},
         "compiled": {x: compiled(f"inertia/{x}", general_chain(N)).total for x in ("recursive", "stepanenko")},
     }
-    says = [
-        f"- {scope}: {x['recursive']:g} against {x['stepanenko']:g}, {'holds' if x['recursive'] < x['stepanenko'] else 'does not hold'}"
-        for scope, x in scopes.items()
-    ]
+    pairs = {scope: (x["recursive"], x["stepanenko"]) for scope, x in scopes.items()}
+    says = [f"- {scope}: {a:g} against {b:g}, {'holds' if a < b else 'does not hold'}" for scope, (a, b) in pairs.items()]
     costs = {x: {n: count_from_joints(f"inertia/{x}", n).total for n in range(2, 40)} for x in ("recursive", "stepanenko")}
     first = next((n for n in costs["recursive"] if costs["recursive"][n] < costs["stepanenko"][n]), None)
-    last = "With the conversion the recursive algorithm is the cheaper one " + (f"from {first} links on." if first else "nowhere.")
-    return f"[K]: at N = {N} the recursive algorithm takes fewer operations than Stepanenko's.\n\n" + "\n".join(says) + f"\n\n{last}"
+    last = "With the conversion the recursive algorithm is the cheaper one " + (
+        f"from {first} links on." if first else "nowhere."
+    )
+    return (
+        f"[K]: at N = {N} the recursive algorithm takes fewer operations than Stepanenko's.\n\n" + "\n".join(says) + f"\n\n{last}"
+    )
 
 
 def sections() -> list[tuple[str, str, list[list[str]]]]:
@@ -212,7 +212,14 @@ def write_markdown(path: Path, parts: list[tuple[str, str, list[list[str]]]]) ->
     ]
     for title, words, table in parts:
         text += [f"## {title}", words, Table.of_text(table).markdown()]
-    text += ["## The claim", headline_text(), "## Figure 2", FIGURE_TEXT, places(), "![operations against the number of links](kane_fig2.png)"]
+    text += [
+        "## The claim",
+        headline_text(),
+        "## Figure 2",
+        FIGURE_TEXT,
+        places(),
+        "![operations against the number of links](kane_fig2.png)",
+    ]
     path.write_text("\n\n".join(text) + "\n", encoding="utf-8")
 
 

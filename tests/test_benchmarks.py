@@ -51,14 +51,16 @@ def test_counts_are_polynomials_of_the_degree_the_papers_give(algorithm):
 
 
 def test_golden_counts_of_the_recursive_rows():
-    formulas = {row.kernel: fit(lambda n, k=row.kernel: count_parts("inertia/recursive", n)[k].multiplications) for row in TABLE_1}
+    formulas = {
+        row.kernel: fit(lambda n, k=row.kernel: count_parts("inertia/recursive", n)[k].multiplications) for row in TABLE_1
+    }
     assert shown(formulas["row_M2"]) == shown(formulas["row_M3"]) == "4.5N² − 4.5N"
     entry = [count_parts("inertia/recursive", n)["row_A"] for n in (3, 4)]
     assert [(x.multiplications, x.additions) for x in entry] == [(12 * pairs, 8 * pairs) for pairs in (6, 10)]  # bare RᵀMR
 
 
 def test_golden_counts_of_A_and_b():
-    """A is quadratic and cheaper than Stepanenko's at six joints, as [K] says, while nothing is turned into the world; b is linear."""
+    """A is cheaper than Stepanenko's at six joints, as [K] says, while nothing is turned into the world; b is linear."""
     A, b = (fit(lambda n, name=name: count_rows(name, n).total) for name in ("inertia/recursive", "bias/recursive"))
     assert (shown(A), shown(b)) == ("59.5N² + 0.5N − 6", "164N − 21")
     assert evaluate(A, 6) == 2139 < count_rows("inertia/stepanenko", 6).total == 2463

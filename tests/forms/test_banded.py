@@ -82,7 +82,7 @@ def test_the_band_of_a_binary_tree_grows_with_its_bodies(numbering, widths):
 
 
 def test_no_numbering_keeps_the_band_of_a_binary_tree():
-    """Numbers of neighbours differ by the band at most, the first and the last by N - 1: a band of (N - 1) / steps blocks or more."""
+    """Numbers of neighbours differ by the band at most, first and last by N - 1: a band of (N - 1) / steps blocks or more."""
     least = [-((1 - n) // int(farthest(binary_tree(n, 1).parents))) for n in (15, 63, 255)]
     assert least == [3, 7, 20]
 

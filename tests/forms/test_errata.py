@@ -301,9 +301,14 @@ class Chain:
             place = sh.Pose(rng.normal(size=3), sh.Rotation.quaternion(*rng.normal(size=4)))
             joint = sh.Revolute(axis / np.linalg.norm(axis))
             m.add_joint(f"j{i}", joint, f"b{i - 1}" if i else "ground", f"b{i}", at=place)
-        x = sh.matrices(m, rng.normal(size=n))
+        q, self.qd, wrenches = rng.normal(size=n), rng.normal(size=n), rng.normal(size=(n, 6))
+        x = sh.matrices(m, q, self.qd, 0.0, wrenches)
         R, O = x.poses
-        self.n, self.truth = n, x.M_r
+        self.n, self.truth, self.Q = n, x.M_r, x.Q
+        self.f, self.moment = ([R[i] @ w[part] for i, w in enumerate(wrenches)] for part in (slice(0, 3), slice(3, 6)))  # (7)
+        for i, b in enumerate(m.bodies):  # weight is one of the external forces
+            weight = b.mass * np.array(m.gravity)
+            self.f[i], self.moment[i] = self.f[i] + weight, self.moment[i] + np.cross(R[i] @ b.com, weight)
         self.e = [R[i] @ A[3:, 0] for i, A in enumerate(x.A_blocks)]
         self.m = [b.mass for b in m.bodies]
         self.c = [R[i] @ np.multiply(b.mass, b.com) for i, b in enumerate(m.bodies)]  # c_j = m_j d_j
@@ -339,6 +344,31 @@ def test_K_14b_needs_the_running_sum_of_first_moments():
     assert error(one_body, chain.truth) > WRONG  # as printed
     assert error(all_mass, chain.truth) > WRONG  # with the sum of masses that row 1 of Table 1 counts
     assert error(chain.recursive(chain.running_sum), chain.truth) < RIGHT
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_K_10_to_21_are_right_as_printed(seed):
+    """b of a chain on a base at rest. The double sum of (19b) costs O(N²); as a recursion, m_j + m_j+1 + r~ f_j+1, O(N)."""
+    K = Chain(6, seed)
+    zero = np.zeros(3)
+    omega, epsilon, w, E, carrier = zero, zero, zero, np.zeros((3, 3)), None
+    f, m = [], []
+    for j in range(K.n):
+        spin = K.e[j] * K.qd[j]  # (3), with v_rel = 0
+        w = w + E @ (zero if carrier is None else K.r[carrier, j])  # (5)
+        epsilon = epsilon + np.cross(omega, spin)  # (4)
+        omega = omega + spin
+        E = skew(epsilon) + skew(omega) @ skew(omega)
+        f.append(K.f[j] - E @ K.c[j] - K.m[j] * w)  # (11)
+        m.append(K.moment[j] - skew(K.c[j]) @ w - K.I[j] @ epsilon - np.cross(omega, K.I[j] @ omega))
+        carrier = j
+    total = [sum(m[j:], zero) + sum((skew(K.r[j, k]) @ f[k] for k in range(j + 1, K.n)), zero) for j in range(K.n)]  # (18), (19b)
+    assert error([K.e[j] @ total[j] for j in range(K.n)], K.Q) < RIGHT  # (21)
+    inward, force = zero, zero
+    for j in range(K.n - 1, -1, -1):
+        inward = m[j] + inward + (np.cross(K.r[j, j + 1], force) if j + 1 < K.n else zero)
+        force = f[j] + force  # (17)
+        assert error(inward, total[j]) < RIGHT
 
 
 def test_K_9_agrees_with_the_corrected_recursion():

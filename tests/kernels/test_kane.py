@@ -82,7 +82,13 @@ def test_hinge_ball_and_weld_at_the_origin_of_their_body_are_hinges(joint):
 
 @pytest.mark.parametrize(
     "joint",
-    [sh.Revolute("x", motion=lambda t: sh.sin(t)), sh.Prismatic("z"), sh.Screw("z", pitch=0.1), sh.Universal("x", "y"), sh.Free()],
+    [
+        sh.Revolute("x", motion=lambda t: sh.sin(t)),
+        sh.Prismatic("z"),
+        sh.Screw("z", pitch=0.1),
+        sh.Universal("x", "y"),
+        sh.Free(),
+    ],
     ids=lambda j: j.type_name,
 )
 def test_other_joints_are_no_hinges(joint):

@@ -159,7 +159,7 @@ def row_A(tree, k, i, j, S, M):
 
 
 def inertia_matrix_recursive(tree, j, p, k, M):
-    """The recursive algorithm of [K], O(n²).  Reads j: JointValues, p: Poses, k after to_world.  Writes k: KaneWork, M (na, na)."""
+    """The recursive algorithm of [K], O(n²).  Reads j, p, k after to_world.  Writes k: KaneWork, M (na, na)."""
     zero_matrix(tree, M)
     of_subtrees(tree, k)
     for i in range(tree.carrier.shape[0] - 1, 0, -1):

@@ -7,7 +7,9 @@ from .kernels import closed, coupled, derivatives, forward, inverse, kane, point
 from .program import STATE, Program, Sized
 
 PROGRAMS: dict[str, Program] = {
-    program.name: program for module in (state, points, inverse, forward, coupled, kane, by_algorithm) for program in module.PROGRAMS
+    program.name: program
+    for module in (state, points, inverse, forward, coupled, kane, by_algorithm)
+    for program in module.PROGRAMS
 }
 
 CLOSED: dict[str, Program] = {program.name: program for program in closed.PROGRAMS}

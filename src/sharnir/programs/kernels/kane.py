@@ -18,8 +18,9 @@ def world_state(tree, joints, x, w):
     poses(tree, w.base.joint, w.base.poses)
     to_world(tree, w.base.joint, w.base.poses, w.inertia)
     zeros(w.base.zero)
-    kane_bias(tree, w.base.joint, w.base.poses, x.v, x.wrench, w.inertia, w.base.drift, w.base.zero, w.base.acc, w.forces,
-              w.base.bias)
+    kane_bias(
+        tree, w.base.joint, w.base.poses, x.v, x.wrench, w.inertia, w.base.drift, w.base.zero, w.base.acc, w.forces, w.base.bias
+    )
 
 
 def world_state_and_drift(tree, joints, x, w):
