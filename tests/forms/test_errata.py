@@ -106,7 +106,7 @@ def test_I_section_3_3_composite_bodies_are_made_of_composite_bodies():
 @pytest.mark.parametrize("children", [1, 2])
 def test_I_section_4_the_band_of_L_grows_with_a_tree_and_its_elimination_does_not(children):
     """As printed: the band widens with the bodies that a body carries, a band costs O(N). True of chains; where each body carries
-    two, the band grows with N. What holds for any tree: O(N) blocks, and no others when joints are eliminated from the leaves."""
+    two, the band grows with N. What holds: O(N) blocks, and no others when joints are eliminated from the leaves."""
     bands, blocks = [], []
     for N in (10, 20, 40, 80):
         carriers = depth_first([i - 1 if children == 1 else (i + 1) // 2 - 1 for i in range(N)])

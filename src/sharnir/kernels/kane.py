@@ -193,7 +193,7 @@ def recursive_column(tree, k, i, M):
 
 
 def inertia_matrix_kosynka(tree, j, p, k, M):
-    """The sum (9) of [K] over the triangle of partial velocities, O(n³):
+    """The sum (9) of [K] over the triangle of partial velocities, O(n³); [K] names an algorithm so and does not give it:
 
     A = sum over bodies of m T'T + T'c~'R + (T'c~'R)' + R'I R.  Reads j, p.  Writes k: KaneWork, M (nv, nv).
     """
