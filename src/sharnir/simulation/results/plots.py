@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -29,8 +30,10 @@ PAGE = ".html"
 
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "dashdot": "dashdot"}
 """Dashes of Matplotlib as plotly calls them."""
-PIXELS, GAP, EDGES = 210, 34, 110
-"""Height of a chart of plotly, between two, above and below them all."""
+LETTERS = 14
+"""Letters of the label of an axis in an inch."""
+PIXELS, PLANE, GAP, ABOVE, BELOW = 210, 420, 46, 64, 50
+"""Height of a chart of plotly, of one that is not over time; between two, above and below them all."""
 POINTER = {"hoverformat": ".4~g", "showspikes": True, "spikethickness": 1, "spikedash": "solid", "spikecolor": GREY}
 POINTS = 5000
 """Points of a curve on a page; a screen has fewer columns."""
@@ -76,7 +79,9 @@ def _drawn(found: Charts, path: str | PathLike[str] | None) -> Figure:
     figure = new_figure((WIDTH, 0.75 + height * max(n, 1)), window=path is None, layout="constrained")
     axes = figure.subplots(max(n, 1), 1, sharex=True, squeeze=False)[:, 0]
     for axis, chart in zip(axes, found.charts, strict=False):
-        _lines(axis, chart)
+        _lines(axis, chart, height)
+        if chart.is_path:
+            axis.set_aspect("equal", adjustable="datalim")
     axes[0].margins(x=0.0 if found.over_time else 0.03)
     figure.align_ylabels(axes)
     axes[-1].set_xlabel(found.axis, fontsize=9, parse_math=False)
@@ -96,9 +101,10 @@ def _drawn(found: Charts, path: str | PathLike[str] | None) -> Figure:
     return figure
 
 
-def _lines(axis: Axes, chart: Panel) -> None:
+def _lines(axis: Axes, chart: Panel, height: float) -> None:
     handles = [axis.plot(c.x, c.y, color=c.colour, linestyle=c.dash, linewidth=c.width)[0] for c in chart.curves]
-    plain_axes(axis, chart.axis)
+    plain_axes(axis, textwrap.fill(chart.axis, int(LETTERS * height)))
+    axis.set_ylim(chart.flat)
     low, high = axis.get_ylim()
     if low < 0.0 < high:
         axis.axhline(0.0, color="#bbbbbb", linewidth=0.8, zorder=0)
@@ -125,17 +131,17 @@ def _write_page(found: Charts, path: str | PathLike[str]) -> None:
 
 def _shape(found: Charts, most: int | None = None) -> Json:
     """Data and layout, with at most so many points of a curve. Texts are escaped: plotly reads them as a kind of HTML."""
-    n = max(1, len(found.charts))
-    height = n * PIXELS + (n - 1) * GAP
+    n, pixels = max(1, len(found.charts)), PIXELS if found.over_time else PLANE
+    height = n * pixels + (n - 1) * GAP
     mark = {"color": GREY, "width": 1, "dash": "dot"}
 
-    def text(size: int) -> Json:
+    def text(size: int, **font: str) -> Json:
         where = {"yref": "paper", "yanchor": "bottom", "xanchor": "left"}
-        return {**where, "showarrow": False, "font": {"size": size, "color": GREY}}
+        return {**where, "showarrow": False, "font": {"size": size, **font}}
 
     layout: Json = {
-        "height": height + EDGES,
-        "margin": {"l": 70, "r": 16, "t": 44, "b": 50},
+        "height": height + ABOVE + BELOW,
+        "margin": {"l": 46, "r": 16, "t": ABOVE, "b": BELOW},
         "xaxis": {"title": {"text": escape(found.axis)}, "anchor": f"y{n}" if n > 1 else "y", **POINTER},
         "hovermode": "x unified" if found.over_time else "closest",
         "hoversubplots": "axis",
@@ -147,20 +153,21 @@ def _shape(found: Charts, most: int | None = None) -> Json:
             for event in found.events
         ],
         "annotations": [
-            {"x": event.t, "y": 1.0, "text": escape(event.name or "event"), "yshift": 12 * (k % 2), **text(10)}
+            {"x": event.t, "y": 1.0, "text": escape(event.name or "event"), "yshift": 20 + 13 * (k % 2), **text(11, color=GREY)}
             for k, event in enumerate(found.named)
         ],
     }
     data: list[Json] = []
     for k, chart in enumerate(found.charts):
-        top = 1.0 - k * (PIXELS + GAP) / height
+        top = 1.0 - k * (pixels + GAP) / height
         which = k + 1 if k else ""  # plotly calls the first of everything by its bare name
-        vertical = {"title": {"text": escape(chart.axis), "standoff": 8}, "automargin": True, "exponentformat": "power"}
-        layout[f"yaxis{which}"] = {"domain": [max(0.0, top - PIXELS / height), top], **vertical}
+        vertical = {"automargin": True, "exponentformat": "power", **({"range": chart.flat} if chart.flat else {})}
+        vertical |= {"scaleanchor": "x", "scaleratio": 1} if chart.is_path else {}
+        layout[f"yaxis{which}"] = {"domain": [max(0.0, top - pixels / height), top], **vertical}
         layout[f"legend{which}"] = {"y": top, "yanchor": "top", "x": 1.01, "xanchor": "left", "font": {"size": 11}}
         data += [_trace(curve, which, chart.unit, most) for curve in chart.curves]
-        if chart.left_out:
-            layout["annotations"].append({"x": 0.0, "xref": "paper", "y": top, "text": escape(chart.heading), **text(11)})
+        name = f"<b>{escape(chart.heading)}</b>" + (f", {chart.unit}" if chart.unit not in ("", "1") else "")
+        layout["annotations"].append({"x": 0.0, "xref": "paper", "y": top, "yshift": 2, "text": name, "name": "axis", **text(13)})
     return {"data": data, "layout": layout}
 
 
