@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -32,8 +33,8 @@ DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "dashdot": "dashd
 """Dashes of Matplotlib as plotly calls them."""
 LETTERS = 14
 """Letters of the label of an axis in an inch."""
-PIXELS, PLANE, GAP, ABOVE, BELOW = 210, 420, 46, 64, 50
-"""Height of a chart of plotly, of one that is not over time; between two, above and below them all."""
+PIXELS, PLANE, GAP, ABOVE, NAMES, BELOW = 210, 480, 46, 30, 34, 50
+"""Height of a chart of plotly, of one that is not over time; between two, above them all, there for events' names, and below."""
 POINTER = {"hoverformat": ".4~g", "showspikes": True, "spikethickness": 1, "spikedash": "solid", "spikecolor": GREY}
 POINTS = 5000
 """Points of a curve on a page; a screen has fewer columns."""
@@ -81,7 +82,7 @@ def _drawn(found: Charts, path: str | PathLike[str] | None) -> Figure:
     for axis, chart in zip(axes, found.charts, strict=False):
         _lines(axis, chart, height)
         if chart.is_path:
-            axis.set_aspect("equal", adjustable="datalim")
+            axis.set_aspect("equal", adjustable="box" if n == 1 else "datalim", anchor="W")
     axes[0].margins(x=0.0 if found.over_time else 0.03)
     figure.align_ylabels(axes)
     axes[-1].set_xlabel(found.axis, fontsize=9, parse_math=False)
@@ -104,7 +105,8 @@ def _drawn(found: Charts, path: str | PathLike[str] | None) -> Figure:
 def _lines(axis: Axes, chart: Panel, height: float) -> None:
     handles = [axis.plot(c.x, c.y, color=c.colour, linestyle=c.dash, linewidth=c.width)[0] for c in chart.curves]
     plain_axes(axis, textwrap.fill(chart.axis, int(LETTERS * height)))
-    axis.set_ylim(chart.flat)
+    if chart.flat:
+        axis.set_ylim(chart.flat)
     low, high = axis.get_ylim()
     if low < 0.0 < high:
         axis.axhline(0.0, color="#bbbbbb", linewidth=0.8, zorder=0)
@@ -123,6 +125,7 @@ def _lines(axis: Axes, chart: Panel, height: float) -> None:
 def _write_page(found: Charts, path: str | PathLike[str]) -> None:
     thin = any(len(curve.x) > POINTS for chart in found.charts for curve in chart.curves)
     notes = [found.note] * bool(found.note) + [f"{found.unmarked} more events are not marked"] * bool(found.unmarked)
+    notes += ["of many lines those that move most"] * any(chart.left_out for chart in found.charts)
     notes += [f"curves are drawn through {POINTS} points that keep their peaks"] * thin
     headings = [chart.heading for chart in found.charts]
     values: Json = {"figures": {"motion": _shape(found, POINTS)}, "title": found.title, "notes": notes, "headings": headings}
@@ -132,7 +135,7 @@ def _write_page(found: Charts, path: str | PathLike[str]) -> None:
 def _shape(found: Charts, most: int | None = None) -> Json:
     """Data and layout, with at most so many points of a curve. Texts are escaped: plotly reads them as a kind of HTML."""
     n, pixels = max(1, len(found.charts)), PIXELS if found.over_time else PLANE
-    height = n * pixels + (n - 1) * GAP
+    height, above = n * pixels + (n - 1) * GAP, ABOVE + NAMES * bool(found.events)
     mark = {"color": GREY, "width": 1, "dash": "dot"}
 
     def text(size: int, **font: str) -> Json:
@@ -140,8 +143,8 @@ def _shape(found: Charts, most: int | None = None) -> Json:
         return {**where, "showarrow": False, "font": {"size": size, **font}}
 
     layout: Json = {
-        "height": height + ABOVE + BELOW,
-        "margin": {"l": 46, "r": 16, "t": ABOVE, "b": BELOW},
+        "height": height + above + BELOW,
+        "margin": {"l": 46, "r": 16, "t": above, "b": BELOW},
         "xaxis": {"title": {"text": escape(found.axis)}, "anchor": f"y{n}" if n > 1 else "y", **POINTER},
         "hovermode": "x unified" if found.over_time else "closest",
         "hoversubplots": "axis",
@@ -157,6 +160,10 @@ def _shape(found: Charts, most: int | None = None) -> Json:
             for k, event in enumerate(found.named)
         ],
     }
+    if not found.over_time:
+        layout["xaxis"] |= _room([curve.x for chart in found.charts for curve in chart.curves])
+    if n == 1:  # equal scales make one chart narrower, and several of them wider
+        layout["xaxis"] |= {"constrain": "domain", "constraintoward": "left"}
     data: list[Json] = []
     for k, chart in enumerate(found.charts):
         top = 1.0 - k * (pixels + GAP) / height
@@ -166,9 +173,17 @@ def _shape(found: Charts, most: int | None = None) -> Json:
         layout[f"yaxis{which}"] = {"domain": [max(0.0, top - pixels / height), top], **vertical}
         layout[f"legend{which}"] = {"y": top, "yanchor": "top", "x": 1.01, "xanchor": "left", "font": {"size": 11}}
         data += [_trace(curve, which, chart.unit, most) for curve in chart.curves]
-        name = f"<b>{escape(chart.heading)}</b>" + (f", {chart.unit}" if chart.unit not in ("", "1") else "")
+        name = f"<b>{escape(chart.title)}</b>" + (f", {chart.unit}" if chart.unit not in ("", "1") else "")
+        name += f"   {len(chart.lines)} of {len(chart.lines) + chart.left_out}" if chart.left_out else ""
         layout["annotations"].append({"x": 0.0, "xref": "paper", "y": top, "yshift": 2, "text": name, "name": "axis", **text(13)})
     return {"data": data, "layout": layout}
+
+
+def _room(values: Sequence[FloatArray]) -> Json:
+    """The range of an axis, with room for curves that turn at its ends."""
+    known = np.concatenate([x[np.isfinite(x)] for x in values] or [np.zeros(0)])
+    room = 0.04 * float(np.ptp(known)) if known.size else 0.0
+    return {"range": [float(known.min()) - room, float(known.max()) + room]} if room else {}
 
 
 def _trace(curve: Curve, which: int | str, unit: str, most: int | None) -> Json:

@@ -126,7 +126,8 @@ class Stage:
     def add(self, scene: Scene, tint: Colour | None = None, room: float = 0.0) -> SceneNodes:
         """Draw a scene beside those that are there. `room` around it, in parts of its size: space for later motion."""
         if not self.scenes:
-            self._home = replace(scene, low=scene.low - room * scene.size, high=scene.high + room * scene.size)
+            low, high = scene.low - room * scene.size, scene.high + room * scene.size
+            self._home = replace(scene, low=low, high=high, outermost=None if room else scene.outermost)
             self._look_home()
         nodes = SceneNodes(self.viser, scene, f"/scene{len(self.scenes)}", tint)
         self.scenes.append(nodes)
