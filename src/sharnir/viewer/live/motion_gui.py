@@ -6,6 +6,7 @@ The clock (play, pause, scrub, speed, loop) and the poses at any time, `Playback
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from time import perf_counter as now
 from typing import Any
 
@@ -169,6 +170,16 @@ HEIGHT = 190
 DASHES = ((), (6, 4), (2, 3), (8, 3, 2, 3))
 """Dashes of lines that share a colour, in this order."""
 NOW = "#999999"
+LEGEND = """<style>
+.st-legend { display: flex; flex-wrap: wrap; gap: .1em 1em; font-size: .8em; padding: 0 .9em .5em; }
+.st-legend span { overflow-wrap: anywhere; }
+.st-legend b { display: inline-block; width: 1.2em; height: .25em; margin-right: .4em; vertical-align: .25em; }
+.st-legend output { opacity: .7; font-variant-numeric: tabular-nums; }
+.uplot { position: relative; }
+.uplot .u-legend { display: none; position: absolute; top: 0; right: 0; z-index: 1; background: Canvas; pointer-events: none; }
+.uplot:hover .u-legend { display: table; }
+</style>"""
+"""The legend under a plot; that of uPlot, which has values at the pointer only, is there with the pointer."""
 
 
 class PlotsPanel:
@@ -184,20 +195,22 @@ class PlotsPanel:
                 rows = merged.setdefault((panel.title, panel.unit), [])
                 rows += [(r.t, f"{names[k]}: {label}" if several else label, y, k) for label, y in panel.lines.items()]
         plots = [(headings[key], Plot(lines)) for key, lines in merged.items()]
-        self._plots = [(_chart(stage, panel, plot), plot) for panel, plot in plots]
+        self._plots = [(*_chart(stage, panel, plot), plot) for panel, plot in plots]
+        self.follow(min((float(plot.t[0]) for _, plot in plots), default=0.0))
 
     def follow(self, t: float) -> None:
         """Move the line, but not at every frame: each time the chart is drawn anew."""
         if now() - self._moved >= REFRESH:
             self._moved = now()
-            for chart, plot in self._plots:
-                chart.data = plot.data(t)
+            for chart, legend, plot in self._plots:
+                chart.data, legend.content = plot.data(t), plot.legend(t)
 
 
 class Plot:
     """Lines on common times, thinned to what can be seen; the present time is there twice, with a line from bottom to top."""
 
     def __init__(self, lines: Sequence[tuple[FloatArray, str, FloatArray, int]]) -> None:
+        self.colours: list[str] = []
         self.labels, self.of = [label for _, label, _, _ in lines], [k for _, _, _, k in lines]
         times = np.unique(np.concatenate([t for t, _, _, _ in lines]))
         if len(times) > PLOTTED:
@@ -220,6 +233,14 @@ class Plot:
         cursor[k : k + 2] = self.low, self.high
         return (t, *(np.insert(y, k, [np.interp(now_at, self.t, y)] * 2) for y in self.values), cursor)
 
+    def legend(self, now_at: float) -> str:
+        """Colours, names and values at the present time; what is least beside the range of the plot is nothing."""
+        values = [float(np.interp(now_at, self.t, y)) for y in self.values]
+        shown = ["" if np.isnan(x) else f"{x if abs(x) > 1e-6 * (self.high - self.low) else 0.0:.4g}" for x in values]
+        rows = (f"<span><b style='background:{c}'></b>{escape(label)} <output>{x}</output></span>"
+                for c, label, x in zip(self.colours, self.labels, shown, strict=True))  # fmt: skip
+        return f"{LEGEND}<div class='st-legend'>{''.join(rows)}</div>"
+
 
 def _resampled(times: FloatArray, t: FloatArray, y: FloatArray) -> FloatArray:
     """A line on other times; nothing before it begins and after it ends."""
@@ -229,7 +250,7 @@ def _resampled(times: FloatArray, t: FloatArray, y: FloatArray) -> FloatArray:
     return np.where((times < t.min() - slack) | (times > t.max() + slack), np.nan, out)
 
 
-def _chart(stage: Stage, panel: Panel, plot: Plot) -> Any:
+def _chart(stage: Stage, panel: Panel, plot: Plot) -> tuple[Any, Any]:
     from viser import uplot
 
     series: list[Any] = [uplot.Series(label="t")]
@@ -238,11 +259,13 @@ def _chart(stage: Stage, panel: Panel, plot: Plot) -> Any:
         n = lines_of[k] = lines_of.get(k, -1) + 1
         colour, dash = (k, n) if several else (n, n // len(COLOURS))  # of several results the colour says which it is
         look: Any = {"stroke": COLOURS[colour % len(COLOURS)], "dash": DASHES[dash % len(DASHES)]}
+        plot.colours.append(COLOURS[colour % len(COLOURS)])
         series.append({"label": label, "width": 1.5, "points": {"show": False}, **look})
     series.append(uplot.Series(label="now", stroke=NOW, width=1, points={"show": False}))
     scales = {"x": uplot.Scale(time=False), "y": uplot.Scale(range=(plot.low, plot.high))}
     look = {"title": panel.axis, "scales": scales, "legend": uplot.Legend(show=True), "height": HEIGHT}
-    return stage.viser.gui.add_uplot(plot.data(float(plot.t[0])), tuple(series), **look)
+    gui = stage.viser.gui
+    return gui.add_uplot(plot.data(float(plot.t[0])), tuple(series), **look), gui.add_html("")
 
 
 # --- paths of points: of a result the whole path, of a running simulation as far as it has come
