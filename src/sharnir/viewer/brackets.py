@@ -70,4 +70,4 @@ def _bracket(o: Outline, joint: PlacedJoint, at: Pose, away: FloatArray, floor: 
         if outline is PLATE or height > LOWEST * size:
             place = np.eye(4)
             place[:3, :3], place[:3, 3] = turned * np.array(scale) * size, centre - shift * away
-            yield Part(f"joint {joint.name} on the ground", "joints", prism(outline), PALE, GROUND, place)
+            yield Part(f"ground at joint {joint.name}", "joints", prism(outline), PALE, GROUND, place)

@@ -23,7 +23,7 @@ function legendsAbove(layout, data, width) {
     const wide = data.filter((trace) => trace.legend === name).map((trace) => SAMPLE + LETTER * trace.name.length);
     const oneRow = wide.reduce((a, b) => a + b, 0) <= room, axis = layout["yaxis" + name.slice(6)], [low, high] = axis.domain;
     const rows = oneRow ? 1 : Math.ceil(wide.length / Math.max(1, Math.floor(room / Math.max(...wide))));
-    return { name, axis, high, tall: (high - low) * whole, above: ROW * rows };
+    return { name, axis, high, tall: (high - low) * whole, above: ROW * rows + 10 };
   });
   const first = panels[0].above, tall = panels.reduce((sum, panel) => sum + panel.tall + panel.above + gap, -first - gap);
   layout.height = tall + margin.t + margin.b + first;
@@ -52,7 +52,8 @@ function draw() {
     for (const [name, part] of Object.entries(layout)) {
       if (/^[xy]axis\d*$/.test(name)) layout[name] = { ...part, ...axis };
     }
-    if (dark.matches) data.filter((trace) => trace.line).forEach((trace) => { trace.line.color = lighter(trace.line.color); });
+    const drawn = data.flatMap((trace) => [trace.line, trace.marker]).filter((look) => look && /^#/.test(look.color));
+    if (dark.matches) drawn.forEach((look) => { look.color = lighter(look.color); });
     Plotly.react("chart-" + id, data, layout, { responsive: true, displaylogo: false, displayModeBar: false });
   }
 }

@@ -31,7 +31,7 @@ PAGE = ".html"
 
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "dashdot": "dashdot"}
 """Dashes of Matplotlib as plotly calls them."""
-LETTERS = 14
+LETTERS = 10
 """Letters of the label of an axis in an inch."""
 PIXELS, PLANE, GAP, ABOVE, NAMES, BELOW = 210, 480, 46, 30, 34, 50
 """Height of a chart of plotly, of one that is not over time; between two, above them all, there for events' names, and below."""

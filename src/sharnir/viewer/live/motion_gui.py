@@ -108,7 +108,8 @@ SCRUBBER = 1000
 
 
 class PlaybackPanel:
-    """Play, pause, scrub, speed, loop. `watchers` are called with the time whenever it changes."""
+    """Play, pause, scrub, speed, loop. `watchers` are called with the time whenever it changes, and whether
+    it plays."""
 
     def __init__(self, stage: Stage, nodes: Sequence[SceneNodes]) -> None:
         self.stage, self.nodes = stage, nodes
@@ -130,6 +131,7 @@ class PlaybackPanel:
     def toggle(self) -> None:
         (self.clock.pause if self.clock.playing else self.clock.play)(now())
         self._label()
+        self.draw()
 
     def scrub(self, t: float) -> None:
         self.clock.scrub(t, now())
@@ -153,7 +155,7 @@ class PlaybackPanel:
         if abs(self._scrubber.value - t) > 0.51 * self._scrubber.step:
             self._scrubber.value = t
         for watcher in self.watchers:
-            watcher(t)
+            watcher(t, self.clock.playing)
 
     def _label(self) -> None:
         word = "pause" if self.clock.playing else "play"
@@ -198,9 +200,9 @@ class PlotsPanel:
         self._plots = [(*_chart(stage, panel, plot), plot) for panel, plot in plots]
         self.follow(min((float(plot.t[0]) for _, plot in plots), default=0.0))
 
-    def follow(self, t: float) -> None:
-        """Move the line, but not at every frame: each time the chart is drawn anew."""
-        if now() - self._moved >= REFRESH:
+    def follow(self, t: float, playing: bool = False) -> None:
+        """Move the line; not at every frame while it plays: each time the chart is drawn anew."""
+        if not playing or now() - self._moved >= REFRESH:
             self._moved = now()
             for chart, legend, plot in self._plots:
                 chart.data, legend.content = plot.data(t), plot.legend(t)

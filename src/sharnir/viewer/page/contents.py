@@ -100,7 +100,7 @@ def plots(package: Package, found: Charts) -> list[dict[str, Any]]:
                 x, y = x[::-1], y[::-1]
             shown = {"label": curve.label, "colour": curve.colour, "dash": curve.dash}
             curves.append(shown | {name: package.add(z.astype(np.float32)) for name, z in (("t", x), ("y", y))})
-        out.append({"title": chart.heading, "unit": chart.unit, "range": chart.flat, "curves": curves})
+        out.append({"title": chart.axis, "note": chart.heading.removeprefix(chart.title), "range": chart.flat, "curves": curves})
     return out
 
 

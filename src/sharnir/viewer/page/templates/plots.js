@@ -10,7 +10,8 @@ class Plot {
     this.figure = document.createElement("figure");
     const caption = this.figure.appendChild(document.createElement("figcaption"));
     const title = caption.appendChild(document.createElement("b"));
-    title.textContent = plot.title + (plot.unit && plot.unit !== "1" ? `, ${plot.unit}` : "");
+    title.textContent = plot.title;
+    caption.append(plot.note);
     const box = this.figure.appendChild(document.createElement("div"));
     box.className = "plot";
     this.below = box.appendChild(document.createElement("canvas"));             // axes and lines: drawn when something changes
