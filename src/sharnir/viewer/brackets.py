@@ -23,7 +23,7 @@ HATCHED = [point for k in range(TEETH) for y in (0.4 * k - 1.0,) for point in (
 PLATE = ((-1.0, 0.0), (-1.0, -0.2), *HATCHED, (1.0, -0.2), (1.0, 0.0))
 """A plate and strips that lean to one side, below z = 0."""
 FOOT = ((-0.7, -1.0), (0.7, -1.0), (0.25, 0.0), (-0.25, 0.0))
-"""What carries the joint, from the plate at z = −1."""
+"""From the plate at z = −1 to the joint."""
 WIDE, HIGH, LOWEST = 2.2, 2.4, 0.3
 """Half the width of the plate, its distance from the joint, and the least one with a foot; in sizes of the joint's sign."""
 
@@ -31,17 +31,17 @@ WIDE, HIGH, LOWEST = 2.2, 2.4, 0.3
 def bracket_parts(o: Outline, R: FloatArray, x: FloatArray, up: FloatArray, floor: float | None) -> Iterator[Part]:
     """Brackets of the joints to a ground that stands still: above a joint on which its body hangs, below one on which it stands,
     down to the floor where that is near. R, x: poses of the bodies over time."""
-    there = list[FloatArray]()
+    there = set[tuple[float, ...]]()
     for joint in (*o.model.joints, *o.model.closing_joints):
         grounded = [o.carriers.index(body) == GROUND for body in (joint.parent, joint.child)]
         if not any(grounded) or isinstance(joint.type, Elastic) or any(m.kind == stage.FREE for m in joint.motions):
             continue
         at, body = (joint.at, joint.child) if grounded[0] else (joint.child_at, joint.parent)
         centre = np.array(at.position, dtype=float)
-        if any(np.linalg.norm(centre - other) < 1e-6 * o.size for other in there) or body == "ground":
-            continue
-        there.append(centre)
-        yield from _bracket(o, joint, at, _away(o, body, R, x, centre, up, joint), floor, up)
+        key = tuple(np.round(centre / o.size, 6).tolist())
+        if key not in there and body != "ground":
+            there.add(key)
+            yield from _bracket(o, joint, at, _away(o, body, R, x, centre, up, joint), floor, up)
 
 
 def _away(

@@ -268,5 +268,5 @@ def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> 
         return np.full(3, -0.5 * o.size), np.full(3, 0.5 * o.size), None
     middle = np.mean([start for start, _ in boxes], axis=0)
     held = [outer for _, outer in boxes if np.abs(outer - middle).max() < FAR * o.size]
-    points = np.concatenate(held or [outer for _, outer in boxes])
-    return points.min(axis=0), points.max(axis=0), outermost(points)
+    every = np.concatenate(held or [outer for _, outer in boxes])
+    return every.min(axis=0), every.max(axis=0), outermost(every)

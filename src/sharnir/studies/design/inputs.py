@@ -118,13 +118,13 @@ class Inputs:
     @property
     def units(self) -> dict[str, str]:
         """Units of inputs, where the model or the option says them."""
-        m, options = self.model, {one.name: one.unit for one in described(SimulationSettings)}
+        m = self.model
         orders = (("q0", COORDINATE), ("v0", SPEED))
         known = {f"{part}.{c.name}": c.unit for part, order in orders for j in m.joints for c in columns(m, j, order)}
-        known |= {f"tau.{name}": unit_of_force(m, k) for k, name in enumerate(m.v_names)} | options
+        known |= {f"tau.{name}": unit_of_force(m, k) for k, name in enumerate(m.v_names)}
         known |= {f"states.{name}": unit for name, unit in m.structure.units_of_states.items()}
-        places = self.places.items()
-        return {name: unit_of(m, entry) if part == PARAMETER else known.get(name, "") for name, (part, entry) in places}
+        known |= {one.name: one.unit for one in described(SimulationSettings)}
+        return {name: unit_of(m, to) if at == PARAMETER else known.get(name, "") for name, (at, to) in self.places.items()}
 
     @property
     def on_lanes(self) -> bool:

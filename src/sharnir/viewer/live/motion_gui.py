@@ -172,16 +172,6 @@ HEIGHT = 190
 DASHES = ((), (6, 4), (2, 3), (8, 3, 2, 3))
 """Dashes of lines that share a colour, in this order."""
 NOW = "#999999"
-LEGEND = """<style>
-.st-legend { display: flex; flex-wrap: wrap; gap: .1em 1em; font-size: .8em; padding: 0 .9em .5em; }
-.st-legend span { overflow-wrap: anywhere; }
-.st-legend b { display: inline-block; width: 1.2em; height: .25em; margin-right: .4em; vertical-align: .25em; }
-.st-legend output { opacity: .7; font-variant-numeric: tabular-nums; }
-.uplot { position: relative; }
-.uplot .u-legend { display: none; position: absolute; top: 0; right: 0; z-index: 1; background: Canvas; pointer-events: none; }
-.uplot:hover .u-legend { display: table; }
-</style>"""
-"""The legend under a plot; that of uPlot, which has values at the pointer only, is there with the pointer."""
 
 
 class PlotsPanel:
@@ -241,7 +231,7 @@ class Plot:
         shown = ["" if np.isnan(x) else f"{x if abs(x) > 1e-6 * (self.high - self.low) else 0.0:.4g}" for x in values]
         rows = (f"<span><b style='background:{c}'></b>{escape(label)} <output>{x}</output></span>"
                 for c, label, x in zip(self.colours, self.labels, shown, strict=True))  # fmt: skip
-        return f"{LEGEND}<div class='st-legend'>{''.join(rows)}</div>"
+        return f"<div class='st-legend'>{''.join(rows)}</div>"
 
 
 def _resampled(times: FloatArray, t: FloatArray, y: FloatArray) -> FloatArray:
