@@ -418,20 +418,20 @@ class Model:
         self.__dict__.update(state)
 
     def animate(
-        self, path: FilePath = "model.html", q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
+        self, path: FilePath | None = None, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
         view: str | Sequence[float] | None = None, title: str | None = None,
-    ) -> Path:  # fmt: skip
+    ) -> Path | Any:  # fmt: skip
         """A page of the mechanism at q, to be turned in any browser, offline, with its tree and its masses; the rest as for
-        `draw`. Motions move: `Result.animate`."""
-        page: Path = service("animate model")(self, path, q, t, show=show, view=view, title=title)
-        return page
+        `draw`. By default model.html; in a notebook the page is shown there, and no file is written. Motions move: `Result.animate`."""
+        return service("animate model")(self, path, q, t, show=show, view=view, title=title)
 
     def draw(
-        self, path: FilePath, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
+        self, path: FilePath | None = None, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
         size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None, theme: str = "light",
         labels: bool = False, title: str = "", transparent: bool = False,
-    ) -> None:  # fmt: skip
-        """A picture of the mechanism at q (by default the neutral position; loops are closed), in a file: .png, .jpg or .webp.
+    ) -> Any:  # fmt: skip
+        """A picture of the mechanism at q (by default the neutral position; loops are closed), in a file: .png, .jpg or .webp;
+        without a path as an image of Pillow, which a notebook shows.
 
         show   layers, of `sharnir.viewer.scene.LAYERS`: "bodies", "joints", "frames", "mass", …
         size   width and height in pixels
@@ -440,7 +440,7 @@ class Model:
         labels names of bodies and joints
         """
         look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "transparent": transparent}
-        service("draw")(self, path, q, t, show=show, **look)
+        return service("draw")(self, path, q, t, show=show, **look)
 
     def save(self, path: FilePath) -> None:
         """Write the model to a file in the format of its suffix (.yaml, .urdf). What the format cannot express is refused."""

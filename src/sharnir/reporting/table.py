@@ -1,9 +1,10 @@
-"""One table, shown as plain text, as Markdown, or by rich on a terminal."""
+"""One table, shown as plain text, as Markdown, as HTML, or by rich on a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 from io import StringIO
 from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
@@ -65,6 +66,20 @@ class Table:
         head, *body = [f"| {' | '.join(row)} |" for row in self._lines()]
         return "\n".join([head, "|" + "---|" * len(self.columns), *body])
 
+    def html(self, caption: str = "") -> str:
+        """A table for a notebook, in the colours of the page around it, dark or light."""
+
+        def row(tag: str, texts: Iterable[str]) -> str:
+            sides = ("right" if column.numeric else "left" for column in self.columns)
+            look = "white-space: pre-wrap; text-align:"
+            cells = (f'<{tag} style="{look} {side}">{escape(text)}</{tag}>' for side, text in zip(sides, texts, strict=True))
+            return f"<tr>{''.join(cells)}</tr>"
+
+        head, *body = self._lines()
+        rows = [row("th", head)] * any(head) + [row("td", texts) for texts in body]
+        above = f'<caption style="text-align: left; font-weight: bold">{escape(caption)}</caption>' if caption else ""
+        return f"<table>{above}{''.join(rows)}</table>"
+
     def rich(self, width: int) -> RichTable:
         """A rich table for a terminal of so many characters; columns are dropped until it fits."""
         from rich.console import Console
@@ -101,6 +116,12 @@ class PrintedList(list[Item], Generic[Item]):
         raise NotImplementedError
 
     def __str__(self) -> str:
-        return Table.of_text([self.head, *map(self.row, self)]).plain()
+        return self._table().plain()
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def _table(self) -> Table:
+        return Table.of_text([self.head, *map(self.row, self)])

@@ -102,11 +102,12 @@ class Rollout(NamedMotion):
 
         return plot(self._some(trajectories), *what, path=path, interactive=interactive, over=over)
 
-    def animate(self, path: PathLike = "rollout.html", *, trajectories: Sequence[int] | None = None, **options: Any) -> Path:
+    def animate(
+        self, path: PathLike | None = None, *, trajectories: Sequence[int] | None = None, **options: Any
+    ) -> Path | Any:  # fmt: skip
         """`Result.animate` of several trajectories drawn over each other: those numbered, or all where there are few. One as a
         picture or a video: `rollout[k].snapshot(…)`, `rollout[k].video(…)`."""
-        page: Path = service("animate")(self._some(trajectories), path, **options)
-        return page
+        return service("animate")(self._some(trajectories), path, default="rollout.html", **options)
 
     def _some(self, trajectories: Sequence[int] | None) -> dict[str, Result]:
         if trajectories is None and len(self) > SHOWN:

@@ -34,26 +34,31 @@ PICTURES, OPAQUE = (".png", ".jpg", ".webp"), (".jpg",)
 
 
 def draw(
-    model: Model, path: FilePath, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None, **look: Any
-) -> None:  # fmt: skip
+    model: Model, path: FilePath | None, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None, **look: Any
+) -> Image | None:  # fmt: skip
     """`Model.draw`; `look`: the fields of `Look`, as in all functions below."""
     asked = _checked(path, look)
     scene = scene_of(model, show, q, t)
     report(scene, 5)
-    save(Drawing(scene, asked).image(), path)
+    return _given(Drawing(scene, asked).image(), path)
 
 
 def snapshot(
-    result: Result, path: FilePath, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Trace] = (),
+    result: Result, path: FilePath | None, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Trace] = (),
     stamp: bool = True, **look: Any,
-) -> None:  # fmt: skip
+) -> Image | None:  # fmt: skip
     """`Result.snapshot`."""
     asked = _checked(path, look)
     scene = scene_of(result, show, traces=traces)
     time = float(result.t[-1]) if t is None else check_time(result, t)
     report(scene)
     words = f"t = {time:.3f} s" if truth(stamp, "stamp") else ""
-    save(Drawing(at_times(scene, result, [time]), asked).image(0, words), path)
+    return _given(Drawing(at_times(scene, result, [time]), asked).image(0, words), path)
+
+
+def _given(image: Image, path: FilePath | None) -> Image | None:
+    """A picture without a path is the caller's."""
+    return image if path is None else save(image, path)
 
 
 def report(scene: Scene, above: int = 4) -> None:
@@ -62,11 +67,12 @@ def report(scene: Scene, above: int = 4) -> None:
         warn(note, ViewWarning, stacklevel=above)
 
 
-def _checked(path: FilePath, look: Mapping[str, Any]) -> Look:
+def _checked(path: FilePath | None, look: Mapping[str, Any]) -> Look:
     """The look; a file that cannot be written is refused before anything is drawn."""
     asked = Look(**look)
-    check_suffix(path, tuple(x for x in PICTURES if not (asked.transparent and x in OPAQUE)), "draw")
-    check_writable(path)
+    if path is not None:
+        check_suffix(path, tuple(x for x in PICTURES if not (asked.transparent and x in OPAQUE)), "draw")
+        check_writable(path)
     return asked
 
 

@@ -1,0 +1,119 @@
+"""What Jupyter notebooks show: facts as a small table, pages in a frame, a bar of progress. IPython is not imported, only found."""
+
+from __future__ import annotations
+
+import sys
+from base64 import b64encode
+from collections.abc import Sequence
+from gzip import compress
+from html import escape
+from math import isnan
+from os import PathLike
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from .formats import duration
+from .table import Cell, Column, Table
+
+Fact = tuple[str, object, str]
+"""Name, value, and unit of the value."""
+HEIGHT = 620
+"""Pixels of a frame."""
+LARGEST = 2_500_000
+"""Characters of an output: Jupyter's server drops more than 3 MB in 3 s."""
+REST = 0.2
+"""Seconds between two updates of a bar, each a message to the browser."""
+LOADER = """<script>(async () => {
+  const packed = Uint8Array.from(atob("%s"), c => c.charCodeAt(0));
+  const page = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const text = await new Response(page).text();
+  document.open(); document.write(text); document.close();
+})()</script>"""
+"""A page that unpacks another, three quarters of which are three.js."""
+
+
+def kernel_shell() -> Any:
+    """The shell of a Jupyter kernel; None anywhere else, IPython on a terminal included."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell if hasattr(shell, "kernel") else None
+
+
+class Shown:
+    """An object that a notebook shows as a small table, and `print` as one line: subclasses say what it is, and its facts."""
+
+    def _facts(self) -> tuple[str, Sequence[Fact]]:
+        raise NotImplementedError
+
+    def _texts(self) -> tuple[str, list[tuple[str, str, str]]]:
+        """The facts as text, without counts of nothing, empty texts, and what is not a number."""
+        name, facts = self._facts()
+        kept = [(what, x, unit) for what, x, unit in facts if (not isnan(x) if isinstance(x, float) else x)]
+        texts = [(what, f"{x:.6g}" if isinstance(x, float) else str(x), unit) for what, x, unit in kept]
+        return f"{type(self).__name__} {name!r}" if name else type(self).__name__, texts
+
+    def _repr_html_(self) -> str:
+        title, texts = self._texts()
+        columns = [Column(""), Column("", numeric=True), Column("")]
+        return Table(columns, [[Cell(part) for part in row] for row in texts]).html(title)
+
+    def __str__(self) -> str:
+        title, texts = self._texts()
+        return f"{title}: {', '.join(' '.join(part for part in row if part) for row in texts)}"
+
+
+def frame(**attributes: str) -> str:
+    """A frame as wide as the notebook, for `src` or `srcdoc`."""
+    given = " ".join(f'{name}="{escape(text)}"' for name, text in attributes.items())
+    return f'<iframe {given} allowfullscreen style="width: 100%; height: {HEIGHT}px; border: 0"></iframe>'
+
+
+class Page:
+    """An HTML page that a notebook shows in a frame; `text` is the page itself, `save("run.html")` writes it to a file."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        from .pages import write_page
+
+        return write_page(self.text, path)
+
+    def _repr_html_(self) -> str:
+        packed = b64encode(compress(self.text.encode(), mtime=0)).decode()
+        if len(packed) > LARGEST:
+            what = f"The page has {len(packed) / 1e6:.1f} MB, more than Jupyter takes as an output"
+            return f'<p>{what}: write it to a file, animate("run.html"), and open that.</p>'
+        return frame(srcdoc=LOADER % packed, sandbox="allow-scripts allow-downloads")
+
+    def __repr__(self) -> str:
+        return f"<Page of {len(self.text) / 1e6:.2f} MB: save('run.html')>"
+
+
+class NotebookBar:
+    """A bar of progress as an output of the cell. It cannot be taken back, which would leave an empty output: it becomes a line."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._handle: Any = None
+        self._next = 0.0
+
+    def update(self, share: float, text: str) -> None:
+        if perf_counter() < self._next:
+            return
+        share = min(max(share, 0.0), 1.0)
+        bar = f'<progress max="1" value="{share:.4f}" style="width: 20em; vertical-align: middle"></progress>'
+        self._show(f"{bar} {share:.0%}&ensp;{escape(text)}", f"{share:.0%} {text}")
+        self._next = perf_counter() + REST
+
+    def end(self, seconds: float) -> None:
+        if self._handle is not None:
+            line = f"{self._title}: {duration(seconds)}"
+            self._show(f'<span style="opacity: 0.7">{escape(line)}</span>', line)
+
+    def _show(self, html: str, plain: str) -> None:
+        data = {"text/html": html, "text/plain": plain}
+        if self._handle is None:
+            self._handle = sys.modules["IPython"].display.display(data, raw=True, display_id=True)
+        else:
+            self._handle.update(data, raw=True)
