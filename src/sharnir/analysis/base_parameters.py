@@ -19,6 +19,7 @@ from ..machine import beyond_memory
 from ..model.model import Model
 from ..model.references import listed_names
 from ..model.states import check_model
+from ..reporting.formats import plural
 from ..types import FloatArray, random_generator
 
 INDEPENDENT = 1e-8
@@ -29,7 +30,7 @@ ZERO = 1e-9
 """Factors of a combination below this, relative to the largest, are rounding."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BaseParameters:
     """The identifiable combinations `matrix` @ π; each is named after the parameter it absorbs others into."""
 
@@ -49,6 +50,9 @@ class BaseParameters:
     def expressions(self) -> dict[str, str]:
         """Every base parameter as a sum: "link1.Izz + 0.25 link2.mass"."""
         return {name: _sum(row, self.parameters) for name, row in zip(self.names, self.matrix, strict=True)}
+
+    def __repr__(self) -> str:
+        return f"<BaseParameters: {len(self)} of {plural(len(self.parameters), 'parameter')}>"
 
     def __str__(self) -> str:
         width = max(map(len, self.names), default=0)

@@ -17,6 +17,7 @@ from ..model.forces import JointFriction
 from ..model.model import Model
 from ..model.references import names_of_parts
 from ..reporting.formats import figures, plural
+from ..reporting.notebook import Fact, Shown
 from ..reporting.progress import ProgressBar
 from ..reporting.table import Table
 from ..solvers.regressor import OF_A_BODY, OF_AN_AXIS
@@ -134,8 +135,8 @@ WELL = 0.1
 """A base parameter is well excited if its standard deviation is below this share of its value."""
 
 
-@dataclass(frozen=True)
-class Identification:
+@dataclass(frozen=True, repr=False)
+class Identification(Shown):
     """The result of `identify`. Only base parameters are determined by data; the rest follows the model's own values."""
 
     parameters: dict[str, float]
@@ -189,8 +190,19 @@ class Identification:
             rows.append((name, f"{x:.5g}", f"{self.deviations[name]:.2g}", verdict))
         return "\n".join([*lines, "", Table.of_text(joints).plain(), "", Table.of_text(rows).plain()])
 
+    def _facts(self) -> tuple[str, list[Fact]]:
+        values = ((name, x, f"± {self.deviations[name]:.2g}") for name, x in self.base_values.items())
+        return self.original.name, [
+            ("samples", self.samples, ""), ("condition", self.condition, ""), ("not determined", ", ".join(self.unseen), ""),
+            ("", "" if self.physical else "some bodies or joints cannot have these values", ""), *values,
+        ]  # fmt: skip
+
     def __str__(self) -> str:
         return self.summary()
+
+    def __repr__(self) -> str:
+        counts = f"{plural(self.samples, 'sample')}, {plural(len(self.base), 'combination')}, {len(self.unseen)} not determined"
+        return f"<Identification of {self.original.name!r}: {counts}>"
 
 
 def deviations_of(

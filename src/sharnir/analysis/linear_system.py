@@ -18,6 +18,7 @@ from ..dynamics import Dynamics
 from ..errors import MethodError, StateError, brief, no_such
 from ..model.references import is_name_in
 from ..reporting.formats import MISSING, plural
+from ..reporting.notebook import Fact, Shown
 from ..reporting.table import Table
 from ..types import real_array
 from .modes import GROWING, GROWTH, OSCILLATION, Mode
@@ -114,7 +115,7 @@ def _by_coordinates(null: np.ndarray) -> np.ndarray:
 
 # --- the linear system
 @dataclass(frozen=True, eq=False, repr=False)
-class LinearSystem:
+class LinearSystem(Shown):
     """ẋ = A x + B u, y = C x + D u near a motion of a mechanism: made by `sharnir.linearize`."""
 
     A: np.ndarray
@@ -222,9 +223,22 @@ class LinearSystem:
         lines = [f"{self.dynamics.model.name}: {about}; {states}, {zeros} of {len(self.A)} eigenvalues zero, {verdict}"]
         if self.why:
             lines.append(f"  A is that of the instant only: {self.why}")
+        return "\n".join([*lines, self._table().plain()])
+
+    def _table(self) -> Table:
         head = ["mode", "eigenvalue, 1/s", "frequency, Hz", "damping ratio", "kind", "moves"]
-        table = Table.of_text([head, *(_row(k, mode) for k, mode in enumerate(self.modes))])
-        return "\n".join([*lines, table.plain()])
+        return Table.of_text([head, *(_row(k, mode) for k, mode in enumerate(self.modes))])
+
+    def _facts(self) -> tuple[str, list[Fact]]:
+        found = [f"{x:.4g}" for x in self.frequencies if x]
+        return self.dynamics.model.name, [
+            ("about", self.steadiness, ""), ("states", len(self.A), ""), ("inputs", len(self.input_names), ""),
+            ("outputs", len(self.output_names), ""), ("modes that grow", len(self.growing), ""),
+            ("frequencies", " ".join([*found[:MOST], *["…"] * (len(found) > MOST)]) or MISSING, "Hz"),
+        ]  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + self._table().html()
 
     def bode(
         self,
@@ -271,7 +285,7 @@ class LinearSystem:
 SHOWN = 0.1
 """Coordinates that move less than this, relative to the one that moves most, are not listed."""
 MOST = 4
-"""Coordinates listed for a mode."""
+"""Coordinates listed for a mode, and frequencies of a system in one line."""
 
 
 def _row(k: int, mode: Mode) -> list[str]:

@@ -17,6 +17,7 @@ from ..equations.assembly.start import assemble
 from ..errors import NOT_A_NUMBER, StateError, brief
 from ..model.references import listed_names
 from ..model.services import service
+from ..reporting.notebook import Fact, Shown
 from ..reporting.pictures import COLOURS, GREY, check_picture, new_figure, plain_axes, save_picture
 from ..types import FilePath, real_array
 
@@ -42,7 +43,7 @@ class Share(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Mode:
+class Mode(Shown):
     """x(t) = Re(state · exp(eigenvalue · t)): one mode, scaled so that the coordinate that moves most moves by one.
 
     tangent   (nv,) complex: displacements of all coordinates, dependent ones too, in the order of v_names
@@ -135,9 +136,16 @@ class Mode:
         self, path: FilePath | None = None, *, amplitude: float | None = None, show: Sequence[str] | None = None,
         view: str | Sequence[float] | None = None, title: str | None = None,
     ) -> Path | Any:  # fmt: skip
-        """The mode as a page that opens in any browser, one period in two seconds; arguments as for `video`. By default mode.html;
-        in a notebook the page is shown there, and no file is written."""
+        """The mode as a page that opens in any browser, one period in two seconds; arguments as for `video`. By default
+        mode.html; in a notebook the page is shown there, and no file is written."""
         return service("animate mode")(self, path, amplitude=amplitude, show=show, view=view, title=title)
+
+    def _facts(self) -> tuple[str, list[Fact]]:
+        moves = ", ".join(x.name for x in self.shares[:3] if x.amplitude > 0.1)
+        return self.dynamics.model.name, [
+            ("", self.kind, ""), ("frequency", self.frequency, "Hz"), ("damping ratio", self.damping_ratio, ""),
+            ("moves", moves, ""),
+        ]  # fmt: skip
 
     def __repr__(self) -> str:
         moves = ", ".join(x.name for x in self.shares[:3] if x.amplitude > 0.1)

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from ..errors import ModelError, StateError, brief, no_such
 from ..reporting.formats import plural
-from ..trace import Expression, Number, Symbol
+from ..reporting.notebook import Fact, Shown
+from ..trace import Expression, Number, Symbol, at_values
 from ..trace.parameters import names_in
 from ..types import FilePath, FloatArray, State, Vector, random_generator, truth
 from . import coordinates, topology
@@ -55,7 +56,7 @@ _tracing: ContextVar[tuple[int, ...]] = ContextVar("sharnir_tracing", default=()
 """Models whose functions are being traced."""
 
 
-class Model:
+class Model(Shown):
     """A mechanism. Add bodies and joints in any order and direction; `nq`, `bodies`, `joints` … follow from the graph.
 
     gravity      acceleration of free fall in the world, m/s²
@@ -422,7 +423,8 @@ class Model:
         view: str | Sequence[float] | None = None, title: str | None = None,
     ) -> Path | Any:  # fmt: skip
         """A page of the mechanism at q, to be turned in any browser, offline, with its tree and its masses; the rest as for
-        `draw`. By default model.html; in a notebook the page is shown there, and no file is written. Motions move: `Result.animate`."""
+        `draw`. By default model.html; in a notebook the page is shown there, and no file is written. Motions move:
+        `Result.animate`."""
         return service("animate model")(self, path, q, t, show=show, view=view, title=title)
 
     def draw(
@@ -677,6 +679,24 @@ class Model:
             self.parts.check_body(body, f"{kind} {label!r}")
         check_joints(new.joints(), self.parts.joints, self.parts.joint_names, f"{kind} {label!r}")
         return label, new
+
+    def _facts(self) -> tuple[str, list[Fact]]:
+        parts, flexible = self.parts, len(self.parts.deformations)
+        facts: list[Fact] = [
+            ("bodies", len(parts.bodies) - flexible, ""), ("flexible bodies", flexible, ""),
+            ("joints", len(parts.joints) - flexible, ""), ("mass", float(at_values(sum(b.mass for b in parts.bodies))), "kg"),
+        ]  # fmt: skip
+        try:
+            closing = len(self.closing_joints)
+            facts.append(("coordinates" if self.constraints else "degrees of freedom", self.nv, ""))
+        except ModelError as error:  # it is not finished, or cannot be
+            return self.name, [*facts, ("not complete", str(error), "")]
+        return self.name, [
+            *facts, ("closed loops", closing, ""), ("further constraints", len(self.constraints) - closing, ""),
+            ("couplings", sum(1 for j in parts.joints if j.follows), ""), ("forces", len(self.forces), ""),
+            ("frames", len(self.frames), ""), ("parameters", ", ".join(self.parameters), ""),
+            ("states", ", ".join(self.states), ""),
+        ]  # fmt: skip
 
     def __repr__(self) -> str:
         flexible = len(self.parts.deformations)

@@ -1,4 +1,4 @@
-"""What Jupyter notebooks show: facts as a small table, pages in a frame, a bar of progress. IPython is not imported, only found."""
+"""What notebooks show: facts as a small table, pages in a frame, a bar of progress. IPython is never imported, only found."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Shown:
 
     def _repr_html_(self) -> str:
         title, texts = self._texts()
-        columns = [Column(""), Column("", numeric=True), Column("")]
+        columns = [Column("")] * 3
         return Table(columns, [[Cell(part) for part in row] for row in texts]).html(title)
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ class Page:
 
 
 class NotebookBar:
-    """A bar of progress as an output of the cell. It cannot be taken back, which would leave an empty output: it becomes a line."""
+    """A bar of progress in the output of a cell. In the end it is a line: taken back, it would leave an empty output."""
 
     def __init__(self, title: str) -> None:
         self._title = title

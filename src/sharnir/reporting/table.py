@@ -71,13 +71,14 @@ class Table:
 
         def row(tag: str, texts: Iterable[str]) -> str:
             sides = ("right" if column.numeric else "left" for column in self.columns)
-            look = "white-space: pre-wrap; text-align:"
-            cells = (f'<{tag} style="{look} {side}">{escape(text)}</{tag}>' for side, text in zip(sides, texts, strict=True))
+            each = ((side, escape(text).replace("\n", "<br>")) for side, text in zip(sides, texts, strict=True))
+            cells = (f'<{tag} style="text-align: {side}">{text}</{tag}>' for side, text in each)
             return f"<tr>{''.join(cells)}</tr>"
 
         head, *body = self._lines()
+        text = escape(caption).replace("\n", "<br>")
         rows = [row("th", head)] * any(head) + [row("td", texts) for texts in body]
-        above = f'<caption style="text-align: left; font-weight: bold">{escape(caption)}</caption>' if caption else ""
+        above = f'<caption style="text-align: left; font-weight: bold">{text}</caption>' if caption else ""
         return f"<table>{above}{''.join(rows)}</table>"
 
     def rich(self, width: int) -> RichTable:

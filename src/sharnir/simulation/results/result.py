@@ -22,6 +22,7 @@ from ...model.references import is_name_in
 from ...model.services import service
 from ...model.validity import WHY, beyond_validity
 from ...reporting.formats import duration, figures, plural
+from ...reporting.notebook import Fact, Shown
 from ..control.sampled import Commands
 from ..events.impacts import with_contacts
 from .named_motion import NamedMotion
@@ -49,7 +50,7 @@ class Sensitivity(ByName):
 
 
 @dataclass(eq=False)
-class Result(NamedMotion):
+class Result(Shown, NamedMotion):
     """A motion: t (T,), q (T, nq), v (T, nv), and by name `coordinate`, `speed`, `point`, `reaction` …; the rest follows."""
 
     model: Model
@@ -166,12 +167,12 @@ class Result(NamedMotion):
         return service("animate")(self, path, progress=progress, **options)
 
     def snapshot(
-        self, path: PathLike | None = None, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Any] = (),
-        size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None, theme: str = "light",
-        labels: bool = False, title: str = "", transparent: bool = False, stamp: bool = True,
+        self, path: PathLike | None = None, t: float | None = None, *, show: Sequence[str] | None = None,
+        traces: Sequence[Any] = (), size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None,
+        theme: str = "light", labels: bool = False, title: str = "", transparent: bool = False, stamp: bool = True,
     ) -> Any:  # fmt: skip
-        """A picture of the mechanism at time t (by default the end), in a file: .png, .jpg or .webp; without a path as an image of
-        Pillow, which a notebook shows.
+        """A picture of the mechanism at time t (by default the end), in a file: .png, .jpg or .webp; without a path as an image
+        of Pillow, which a notebook shows.
 
         Between two times of the result coordinates move evenly from the one to the other. `traces`: bodies, frames, or
         (body, point) whose paths are drawn; `stamp`: whether the time is written on it; the rest as for `Model.draw`.
@@ -218,6 +219,15 @@ class Result(NamedMotion):
 
     def __len__(self) -> int:
         return len(self.t)
+
+    def _facts(self) -> tuple[str, list[Fact]]:
+        c = self.cost
+        span = f"{self.t[0]:g} … {self.t[-1]:g}" if len(self) else ""
+        return self.model.name, [
+            ("status", self.status, ""), ("t", span, "s"), ("times", len(self), ""), ("events", len(self.events), ""),
+            ("impacts", len(self.impacts), ""), ("method", f"{c.method} on {c.backend}", ""), ("integrator", c.integrator, ""),
+            ("steps", c.steps, ""), ("computed in", duration(c.wall), ""),
+        ]  # fmt: skip
 
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} … {self.t[-1]:g} s" if len(self.t) else "empty"

@@ -14,6 +14,8 @@ from ...errors import StateError
 from ...model.model import Model
 from ...model.services import service
 from ...model.validity import WHY, beyond_validity
+from ...reporting.formats import duration
+from ...reporting.notebook import Fact, Shown, kernel_shell
 from .named_motion import NamedMotion
 from .records import Cost, index_of, stored
 from .result import Result
@@ -26,7 +28,7 @@ SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Rollout(NamedMotion):
+class Rollout(Shown, NamedMotion):
     """t (T,), q (B, T, nq), v (B, T, nv), and all that a `Result` offers by name, with the trajectories as first axis.
 
     `rollout[k]` is trajectory k as a `Result`. A trajectory that failed stays at its last state; `failed` (B,) is when, inf:
@@ -107,7 +109,8 @@ class Rollout(NamedMotion):
     ) -> Path | Any:  # fmt: skip
         """`Result.animate` of several trajectories drawn over each other: those numbered, or all where there are few. One as a
         picture or a video: `rollout[k].snapshot(…)`, `rollout[k].video(…)`."""
-        return service("animate")(self._some(trajectories), path, default="rollout.html", **options)
+        target = "rollout.html" if path is None and kernel_shell() is None else path
+        return service("animate")(self._some(trajectories), target, **options)
 
     def _some(self, trajectories: Sequence[int] | None) -> dict[str, Result]:
         if trajectories is None and len(self) > SHOWN:
@@ -152,6 +155,15 @@ class Rollout(NamedMotion):
         for k, one in enumerate(self):
             out[k, : len(one)] = one.a
         return out
+
+    def _facts(self) -> tuple[str, list[Fact]]:
+        c = self.cost
+        span = f"{self.t[0]:g} … {self.t[-1]:g}" if len(self.t) else ""
+        return self.model.name, [
+            ("trajectories", len(self), ""), ("failed", int((~self.ok).sum()), ""), ("times", len(self.t), ""), ("t", span, "s"),
+            ("", self.status, ""), ("", self.message, ""),
+            ("method", f"{c.method} on {c.backend}", ""), ("integrator", c.integrator, ""), ("computed in", duration(c.wall), ""),
+        ]  # fmt: skip
 
     def __repr__(self) -> str:
         bad = int((~self.ok).sum())

@@ -44,8 +44,8 @@ def draw(
 
 
 def snapshot(
-    result: Result, path: FilePath | None, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Trace] = (),
-    stamp: bool = True, **look: Any,
+    result: Result, path: FilePath | None, t: float | None = None, *, show: Sequence[str] | None = None,
+    traces: Sequence[Trace] = (), stamp: bool = True, **look: Any,
 ) -> Image | None:  # fmt: skip
     """`Result.snapshot`."""
     asked = _checked(path, look)
@@ -58,7 +58,10 @@ def snapshot(
 
 def _given(image: Image, path: FilePath | None) -> Image | None:
     """A picture without a path is the caller's."""
-    return image if path is None else save(image, path)
+    if path is None:
+        return image
+    save(image, path)
+    return None
 
 
 def report(scene: Scene, above: int = 4) -> None:
