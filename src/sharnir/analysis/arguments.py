@@ -97,7 +97,7 @@ def first_lines(names: Sequence[str], values: np.ndarray, width: int) -> list[st
 def coordinate_facts(model: Model, q: np.ndarray) -> list[Fact]:
     """The first coordinates with their units, for a notebook."""
     free = [run for joint in model.joints if not joint.follows for run in joint.type.segments(joint.name) if run.is_free]
-    units = (unit.removesuffix("1") for run in free for unit in run.q_units)
+    units = ("" if unit == "1" else unit for run in free for unit in run.q_units)
     return [*islice(zip(model.q_names, (q.round(15) + 0.0).tolist(), units, strict=True), SHOWN)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,6 +23,7 @@ from .body import GROUND, Body, make_body, make_flexible
 from .constraints import ClosingJoint, Constraint, UserConstraint
 from .copying import copied_model
 from .cuts import check_cuts, cut_ranks, cut_reasons, needed_coordinates, split
+from .drawn_tree import drawn_tree
 from .forces import Force, Motion, UserForce
 from .forces.force_element import AddedState, has_states
 from .joints import Free, Joint, Weld
@@ -451,7 +453,7 @@ class Model(Shown):
     # --- the graph ------------------------------------------------------------------------------------------------------
     @property
     def tree(self) -> topology.SpanningTree:
-        """The spanning tree and the joints that close loops."""
+        """The spanning tree and the joints that close loops; it prints as a drawing: print(m.tree)."""
         if self._tree is None:
             if not self.parts.bodies:
                 raise ModelError(
@@ -462,7 +464,8 @@ class Model(Shown):
             ranks = lambda: cut_ranks(self.parts.bodies, self.parts.joints, self._needed_coordinates())  # noqa: E731 - where there are loops
             number = {name: k for k, name in enumerate(names)} if self.parts.deformations else {}
             deformations = {number[body]: number[row] for body, row in self.parts.deformations.items()}
-            self._tree = topology.spanning_tree(names, GROUND, self.parts.joints, self.numbering, ranks, deformations)
+            found = topology.spanning_tree(names, GROUND, self.parts.joints, self.numbering, ranks, deformations)
+            self._tree = replace(found, drawing=lambda: drawn_tree(self))
         return self._tree
 
     @property
