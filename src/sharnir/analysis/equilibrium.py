@@ -92,7 +92,7 @@ class Equilibrium(Shown):
         m, at = self.model, {name: k for k, name in enumerate(self.model.v_names)}
         holding = [(f"holds {name}", float(self.tau[at[name]]), unit_of_force(m, at[name])) for name in self.held[:SHOWN]]
         facts = [*coordinate_facts(m, self.q), *holding, ("unbalanced", self.residual, "N, N m"), ("reason", self.reason, "")]
-        return m.name, [("", self.stability, ""), *facts]
+        return m.name, [("stability", self.stability, ""), *facts]
 
     def __repr__(self) -> str:
         return f"<Equilibrium of {self.model.name!r}: {self.stability}, {self.reason}>"

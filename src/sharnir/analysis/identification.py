@@ -194,7 +194,7 @@ class Identification(Shown):
         values = ((name, x, f"± {self.deviations[name]:.2g}") for name, x in self.base_values.items())
         return self.original.name, [
             ("samples", self.samples, ""), ("condition", self.condition, ""), ("not determined", ", ".join(self.unseen), ""),
-            ("", "" if self.physical else "some bodies or joints cannot have these values", ""), *values,
+            ("physical", "" if self.physical else "no: some bodies or joints cannot have these values", ""), *values,
         ]  # fmt: skip
 
     def __str__(self) -> str:

@@ -70,7 +70,7 @@ class InverseKinematics(Shown):
         return "; ".join(missed) + stops
 
     def _facts(self) -> tuple[str, list[Fact]]:
-        facts: list[Fact] = [("", self.message, ""), ("at a limit", ", ".join(self.at_limit), "")]
+        facts: list[Fact] = [("targets", self.message, ""), ("at a limit", ", ".join(self.at_limit), "")]
         return self.model.name, [*facts, *coordinate_facts(self.model, self.q)]
 
     def __repr__(self) -> str:

@@ -230,15 +230,16 @@ class LinearSystem(Shown):
         return Table.of_text([head, *(_row(k, mode) for k, mode in enumerate(self.modes))])
 
     def _facts(self) -> tuple[str, list[Fact]]:
-        found = [f"{x:.4g}" for x in self.frequencies if x]
-        return self.dynamics.model.name, [
-            ("about", self.steadiness, ""), ("states", len(self.A), ""), ("inputs", len(self.input_names), ""),
-            ("outputs", len(self.output_names), ""), ("modes that grow", len(self.growing), ""),
-            ("frequencies", " ".join([*found[:MOST], *["…"] * (len(found) > MOST)]) or MISSING, "Hz"),
-        ]  # fmt: skip
+        facts: list[Fact] = [("about", self.steadiness, ""), ("states", len(self.A), ""), ("inputs", len(self.input_names), "")]
+        facts.append(("outputs", len(self.output_names), ""))
+        if len(self.A) <= LARGE:  # whoever prints does not wait for eigenvalues
+            found = [f"{x:.4g}" for x in self.frequencies if x]
+            facts += [("modes that grow", len(self.growing), "")]
+            facts += [("frequencies", " ".join([*found[:MOST], *["…"] * (len(found) > MOST)]), "Hz")] * bool(found)
+        return self.dynamics.model.name, facts
 
     def _repr_html_(self) -> str:
-        return super()._repr_html_() + self._table().html()
+        return super()._repr_html_() + (self._table().html() if len(self.A) <= LARGE else "")
 
     def bode(
         self,

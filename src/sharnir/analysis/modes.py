@@ -143,7 +143,7 @@ class Mode(Shown):
     def _facts(self) -> tuple[str, list[Fact]]:
         moves = ", ".join(x.name for x in self.shares[:3] if x.amplitude > 0.1)
         return self.dynamics.model.name, [
-            ("", self.kind, ""), ("frequency", self.frequency, "Hz"), ("damping ratio", self.damping_ratio, ""),
+            ("kind", self.kind, ""), ("frequency", self.frequency, "Hz"), ("damping ratio", self.damping_ratio, ""),
             ("moves", moves, ""),
         ]  # fmt: skip
 

@@ -106,9 +106,9 @@ class NotebookBar:
         self._show(f"{bar} {share:.0%}&ensp;{escape(text)}", f"{share:.0%} {text}")
         self._next = perf_counter() + REST
 
-    def end(self, seconds: float) -> None:
+    def end(self, how: str, seconds: float) -> None:
         if self._handle is not None:
-            line = f"{self._title}: {duration(seconds)}"
+            line = f"{self._title}: {how} {duration(seconds)}"
             self._show(f'<span style="opacity: 0.7">{escape(line)}</span>', line)
 
     def _show(self, html: str, plain: str) -> None:

@@ -116,9 +116,9 @@ class ProgressBar:
         bar.start()
         return bar, bar.add_task("", total=abs(self.end - self.start))
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._bar is not None:
             self._bar[0].stop()
             self._bar = None
         if self._output is not None:
-            self._output.end(perf_counter() - self._begun)
+            self._output.end("stopped after" if any(error) else "done in", perf_counter() - self._begun)

@@ -161,7 +161,7 @@ class Rollout(Shown, NamedMotion):
         span = f"{self.t[0]:g} … {self.t[-1]:g}" if len(self.t) else ""
         return self.model.name, [
             ("trajectories", len(self), ""), ("failed", int((~self.ok).sum()), ""), ("times", len(self.t), ""), ("t", span, "s"),
-            ("", self.status, ""), ("", self.message, ""),
+            ("status", self.status, ""), ("message", self.message, ""),
             ("method", f"{c.method} on {c.backend}", ""), ("integrator", c.integrator, ""), ("computed in", duration(c.wall), ""),
         ]  # fmt: skip
 
