@@ -31,12 +31,12 @@ SETUP = """import matplotlib.pyplot as plt
 many = sh.rollout(m, [[0.1, 0.0], [0.2, 0.0]], duration=0.2, step=0.01)
 """
 FIGURES = {
-    "the value of a cell": "r.plot()",
-    "assigned": "fig = r.plot()",
+    "the value of a cell": "r.plot('elbow')",
+    "assigned": "fig = r.plot('elbow')",
     "shown again": "fig",
-    "its value suppressed": "r.plot();",
-    "within a cell": "r.plot()\n1 + 1",
-    "in a loop": "for _ in range(1):\n    r.plot()",
+    "its value suppressed": "r.plot('elbow');",
+    "within a cell": "r.plot('elbow')\n1 + 1",
+    "in a loop": "for _ in range(1):\n    r.plot('elbow')",
     "changed by pyplot": "r.plot('elbow')\nplt.title('mine');",
     "results together": "sh.plot({'a': r, 'b': r}, 'elbow')",
     "rollout": "many.plot('elbow')",
