@@ -19,7 +19,6 @@ from ..machine import beyond_memory
 from ..model.model import Model
 from ..model.references import listed_names
 from ..model.states import check_model
-from ..reporting.formats import plural
 from ..types import FloatArray, random_generator
 
 INDEPENDENT = 1e-8
@@ -51,14 +50,13 @@ class BaseParameters:
         """Every base parameter as a sum: "link1.Izz + 0.25 link2.mass"."""
         return {name: _sum(row, self.parameters) for name, row in zip(self.names, self.matrix, strict=True)}
 
-    def __repr__(self) -> str:
-        return f"<BaseParameters: {len(self)} of {plural(len(self.parameters), 'parameter')}>"
-
     def __str__(self) -> str:
         width = max(map(len, self.names), default=0)
         lines = [f"{len(self)} base parameters of {len(self.parameters)} parameters"]
         lines += [f"{name:{width}} = {text}" for name, text in self.expressions.items()]
         return "\n".join([*lines, *(f"without effect: {', '.join(self.without_effect)}" for _ in self.without_effect[:1])])
+
+    __repr__ = __str__
 
 
 def base_parameters(

@@ -11,7 +11,6 @@ import scipy.linalg
 from ..errors import StateError, no_such
 from ..model.model import Model
 from ..model.states import check_model
-from ..reporting.notebook import Fact, Shown
 from ..types import State
 from .arguments import whole
 from .equilibrium import equilibrium
@@ -24,7 +23,7 @@ ENDLESS = 1e6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Buckling(Shown):
+class Buckling:
     """Critical values of a load, the least first, each with the shape in which the structure gives way."""
 
     model: Model
@@ -36,17 +35,11 @@ class Buckling(Shown):
     q: np.ndarray
     """The position under no load."""
 
-    def _moving(self, shape: np.ndarray) -> str:
-        most = [k for k in np.argsort(-np.abs(shape))[:3] if abs(shape[k]) > 0.05]
-        return ", ".join(self.model.v_names[k] for k in most)
-
-    def _facts(self) -> tuple[str, list[Fact]]:
-        found = zip(self.values.tolist(), self.shapes, strict=True)
-        return self.model.name, [(self.load, value, f"({self._moving(shape)})") for value, shape in found]
-
     def __repr__(self) -> str:
-        found = zip(self.values, self.shapes, strict=True)
-        lines = [f"{self.load} = {value:.6g}: {self._moving(shape)}" for value, shape in found]
+        lines = []
+        for value, shape in zip(self.values, self.shapes, strict=True):
+            most = [k for k in np.argsort(-np.abs(shape))[:3] if abs(shape[k]) > 0.05]
+            lines.append(f"{self.load} = {value:.6g}: {', '.join(self.model.v_names[k] for k in most)}")
         return f"<Buckling of {self.model.name!r}: {'; '.join(lines) or 'none'}>"
 
 

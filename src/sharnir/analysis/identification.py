@@ -192,17 +192,14 @@ class Identification(Shown):
 
     def _facts(self) -> tuple[str, list[Fact]]:
         values = ((name, x, f"± {self.deviations[name]:.2g}") for name, x in self.base_values.items())
-        return self.original.name, [
-            ("samples", self.samples, ""), ("condition", self.condition, ""), ("not determined", ", ".join(self.unseen), ""),
-            ("physical", "" if self.physical else "no: some bodies or joints cannot have these values", ""), *values,
-        ]  # fmt: skip
+        facts: list[Fact] = [("samples", self.samples, ""), ("condition", self.condition, "")]
+        return self.original.name, [*facts, ("not determined", ", ".join(self.unseen), ""), *values]
 
     def __str__(self) -> str:
         return self.summary()
 
     def __repr__(self) -> str:
-        counts = f"{plural(self.samples, 'sample')}, {plural(len(self.base), 'combination')}, {len(self.unseen)} not determined"
-        return f"<Identification of {self.original.name!r}: {counts}>"
+        return f"<Identification of {self.original.name!r}: {plural(self.samples, 'sample')}, {len(self.base)} combinations>"
 
 
 def deviations_of(

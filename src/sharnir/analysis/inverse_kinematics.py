@@ -15,15 +15,14 @@ from ..errors import UnreachableError
 from ..model.model import Model
 from ..model.states import check_model, check_state
 from ..reporting.formats import plural
-from ..reporting.notebook import Fact, Shown
 from ..types import State, random_generator, truth
-from .arguments import SHOWN, coordinate_facts, first_lines, positive, speeds_of, whole, with_values
+from .arguments import SHOWN, first_lines, positive, speeds_of, whole, with_values
 from .limits import Limits, closed_starts, random_start
 from .reaching import Goal, Place, Reached, Search, Target, read_targets
 
 
 @dataclass(frozen=True, repr=False)
-class InverseKinematics(Shown):
+class InverseKinematics:
     """The result of `inverse_kinematics`: a position that meets the targets, or the best one found."""
 
     model: Model
@@ -68,10 +67,6 @@ class InverseKinematics(Shown):
             missed += [f"{name!r} {' and '.join(parts)}"] * bool(parts)
         stops = f"; joints at limit: {', '.join(self.at_limit)}" if self.at_limit else ""
         return "; ".join(missed) + stops
-
-    def _facts(self) -> tuple[str, list[Fact]]:
-        facts: list[Fact] = [("targets", self.message, ""), ("at a limit", ", ".join(self.at_limit), "")]
-        return self.model.name, [*facts, *coordinate_facts(self.model, self.q)]
 
     def __repr__(self) -> str:
         return f"<InverseKinematics of {self.model.name!r}: {self.message}>"

@@ -230,13 +230,8 @@ class LinearSystem(Shown):
         return Table.of_text([head, *(_row(k, mode) for k, mode in enumerate(self.modes))])
 
     def _facts(self) -> tuple[str, list[Fact]]:
-        facts: list[Fact] = [("about", self.steadiness, ""), ("states", len(self.A), ""), ("inputs", len(self.input_names), "")]
-        facts.append(("outputs", len(self.output_names), ""))
-        if len(self.A) <= LARGE:  # whoever prints does not wait for eigenvalues
-            found = [f"{x:.4g}" for x in self.frequencies if x]
-            facts += [("modes that grow", len(self.growing), "")]
-            facts += [("frequencies", " ".join([*found[:MOST], *["…"] * (len(found) > MOST)]), "Hz")] * bool(found)
-        return self.dynamics.model.name, facts
+        counts = {"states": len(self.A), "inputs": len(self.input_names), "outputs": len(self.output_names)}
+        return self.dynamics.model.name, [("about", self.steadiness, ""), *((what, n, "") for what, n in counts.items())]
 
     def _repr_html_(self) -> str:
         return super()._repr_html_() + (self._table().html() if len(self.A) <= LARGE else "")
@@ -286,7 +281,7 @@ class LinearSystem(Shown):
 SHOWN = 0.1
 """Coordinates that move less than this, relative to the one that moves most, are not listed."""
 MOST = 4
-"""Coordinates listed for a mode, and frequencies of a system in one line."""
+"""Coordinates listed for a mode."""
 
 
 def _row(k: int, mode: Mode) -> list[str]:

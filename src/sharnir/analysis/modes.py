@@ -17,7 +17,6 @@ from ..equations.assembly.start import assemble
 from ..errors import NOT_A_NUMBER, StateError, brief
 from ..model.references import listed_names
 from ..model.services import service
-from ..reporting.notebook import Fact, Shown
 from ..reporting.pictures import COLOURS, GREY, check_picture, new_figure, plain_axes, save_picture
 from ..types import FilePath, real_array
 
@@ -43,7 +42,7 @@ class Share(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Mode(Shown):
+class Mode:
     """x(t) = Re(state · exp(eigenvalue · t)): one mode, scaled so that the coordinate that moves most moves by one.
 
     tangent   (nv,) complex: displacements of all coordinates, dependent ones too, in the order of v_names
@@ -139,13 +138,6 @@ class Mode(Shown):
         """The mode as a page that opens in any browser, one period in two seconds; arguments as for `video`. By default
         mode.html; in a notebook the page is shown there, and no file is written."""
         return service("animate mode")(self, path, amplitude=amplitude, show=show, view=view, title=title)
-
-    def _facts(self) -> tuple[str, list[Fact]]:
-        moves = ", ".join(x.name for x in self.shares[:3] if x.amplitude > 0.1)
-        return self.dynamics.model.name, [
-            ("kind", self.kind, ""), ("frequency", self.frequency, "Hz"), ("damping ratio", self.damping_ratio, ""),
-            ("moves", moves, ""),
-        ]  # fmt: skip
 
     def __repr__(self) -> str:
         moves = ", ".join(x.name for x in self.shares[:3] if x.amplitude > 0.1)

@@ -9,8 +9,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.text import Text
-from rich.tree import Tree
 
 from ..equations.rows.constraint_table import table_of
 from ..errors import AssemblyError, SingularError
@@ -84,7 +82,7 @@ def _plain(x: Any) -> Any:
 # --- on the screen ----------------------------------------------------------------------------------------------------------
 def show(model: Model) -> None:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
-    console.print(_tree(model))
+    console.print(tree_of(model))
     console.print(_summary(model))
     for reason in model.cut_reasons[:MOST_CUTS]:
         console.print(f"  {escape(reason)}")
@@ -96,16 +94,6 @@ def show(model: Model) -> None:
             console.print(f"[yellow]warning[/]: {escape(entry.what)}: {escape(entry.where)}: {escape(entry.why)}")
         console.print()
         console.print(escape(str(report)))
-
-
-def _tree(model: Model) -> Tree:
-    root = tree_of(model)
-    out = Tree(Text.assemble(*root.parts))
-    waiting = [(root, out)]
-    while waiting:
-        branch, drawn = waiting.pop()
-        waiting += [(one, drawn.add(Text.assemble(*one.parts))) for one in branch.below]
-    return out
 
 
 def _summary(model: Model) -> str:

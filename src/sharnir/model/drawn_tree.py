@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from .joints.elastic import Elastic
 from .substitution import numeric
 
 if TYPE_CHECKING:
+    from rich.tree import Tree
+
     from .model import Model
     from .placed_joint import PlacedJoint
 
@@ -22,59 +25,49 @@ MOST_FREQUENCIES = 4
 """Natural frequencies of a flexible body that are shown, from the lowest."""
 
 
-class Branch(NamedTuple):
-    parts: list[tuple[str, str]]
-    """Texts of the line, each with its style, as rich calls it."""
-    below: list[Branch]
+def tree_of(model: Model, most: int | None = None) -> Tree:
+    """The tree, or its first bodies, to be printed by rich."""
+    from rich.text import Text
+    from rich.tree import Tree
 
-    def add(self, *parts: tuple[str, str]) -> Branch:
-        self.below.append(Branch([*parts], []))
-        return self.below[-1]
-
-
-def tree_of(model: Model, most: int | None = None) -> Branch:
-    """The tree, or its first bodies."""
     model = numeric(model)
-    tree = Branch([(model.name, "bold"), (f": {GROUND}", "")], [])
+    tree = Tree(Text.assemble((model.name, "bold"), f": {GROUND}"))
     branches = {GROUND: tree}
     bodies, closing = model.bodies, {joint.name: joint for joint in model.closing_joints}
-    for joint, body, carrier in islice(zip(model.joints, bodies, model.parents, strict=False), most):
+    for joint, body, carrier in islice(zip(model.joints, bodies, model.parents, strict=True), most):
         if isinstance(joint.type, Elastic):  # shown at the body it belongs to, which carries what hangs there
             branches[body.name] = branches[joint.parent]
             continue
-        weight = (f" {body.mass:.4g} kg", "") if body.mass or any(body.inertia) else (" no mass", "yellow")
+        weight = f" {body.mass:.4g} kg" if body.mass or any(body.inertia) else (" no mass", "yellow")
         above = branches[GROUND if carrier < 0 else bodies[carrier].name]
-        branches[body.name] = above.add((body.name, "bold"), weight, (f"  {joint.words}", "dim"))
+        branches[body.name] = above.add(Text.assemble((body.name, "bold"), weight, (f"  {joint.words}", "dim")))
         if body.flexible is not None:
-            branches[body.name].add((_flexible_words(model, body), "cyan"))
-    for joint in closing.values():
-        at, other = (joint.child, joint.parent) if joint.child != GROUND else (joint.parent, joint.child)
-        if at in branches:
-            branches[at].add((f"closes a loop with {other}  {joint.words}", "magenta"))
+            branches[body.name].add(Text(_flexible_words(model, body), "cyan"))
+    leaves = [(j.child, f"closes a loop with {j.parent}  {j.words}") for j in closing.values()]
     for name, constraint in model.constraints.items():
         if name not in closing:
             between = ", ".join([*constraint.bodies(), *constraint.joints()])
-            tree.add((f"constraint {name}: {type(constraint).__name__}" + f" of {between}" * bool(between), "magenta"))
+            leaves.append((GROUND, f"constraint {name}: {type(constraint).__name__}" + f" of {between}" * bool(between)))
     by_body: dict[str, list[str]] = {}
     for name, (body_name, _) in model.frames.items():
         by_body.setdefault(body_name, []).append(name)
-    for body_name, names in by_body.items():
-        if body_name in branches:
-            branches[body_name].add((f"frames: {', '.join(names)}", "cyan"))
+    leaves += [(body_name, f"frames: {', '.join(names)}") for body_name, names in by_body.items()]
     if most is not None and len(bodies) > most:
-        tree.add((f"and {plural(len(bodies) - most, 'more body', 'more bodies')}", "dim"))
+        leaves.append((GROUND, f"and {plural(len(bodies) - most, 'more body', 'more bodies')}"))
+    for body_name, words in leaves:
+        if body_name in branches:
+            branches[body_name].add(Text(words, "cyan"))
     return tree
 
 
 def drawn_tree(model: Model) -> str:
-    """The tree as text without styles."""
-    lines, waiting = [], [(tree_of(model, MOST), "", "")]
-    while waiting:
-        branch, first, rest = waiting.pop()
-        lines.append(first + "".join(text for text, _ in branch.parts))
-        ends = [("├── ", "│   ")] * (len(branch.below) - 1) + [("└── ", "    ")]
-        waiting += [(one, rest + a, rest + b) for one, (a, b) in zip(branch.below[::-1], ends[::-1], strict=False)]
-    return "\n".join(lines)
+    """The tree as text."""
+    from rich.console import Console
+
+    console = Console(file=StringIO(), width=1000, force_terminal=False, force_jupyter=False)
+    with console.capture() as captured:
+        console.print(tree_of(model, MOST))
+    return captured.get().rstrip()
 
 
 # --- flexible bodies

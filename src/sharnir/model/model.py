@@ -685,21 +685,17 @@ class Model(Shown):
 
     def _facts(self) -> tuple[str, list[Fact]]:
         parts, flexible = self.parts, len(self.parts.deformations)
-        facts: list[Fact] = [
-            ("bodies", len(parts.bodies) - flexible, ""), ("flexible bodies", flexible, ""),
-            ("joints", len(parts.joints) - flexible, ""), ("mass", float(at_values(sum(b.mass for b in parts.bodies))), "kg"),
-        ]  # fmt: skip
+        mass = float(at_values(sum(body.mass for body in parts.bodies)))
+        counts = {
+            "bodies": len(parts.bodies) - flexible, "flexible bodies": flexible, "joints": len(parts.joints) - flexible,
+            "couplings": sum(1 for j in parts.joints if j.follows), "constraints": len(parts.constraints),
+            "forces": len(self.forces), "frames": len(self.frames), "parameters": ", ".join(self.parameters),
+        }  # fmt: skip
         try:
-            closing = len(self.closing_joints)
-            facts.append(("coordinates" if self.constraints else "degrees of freedom", self.nv, ""))
+            counts |= {"closed loops": len(self.closing_joints), "speeds" if self.constraints else "degrees of freedom": self.nv}
         except ModelError as error:  # it is not finished, or cannot be
-            return self.name, [*facts, ("not complete", str(error), "")]
-        return self.name, [
-            *facts, ("closed loops", closing, ""), ("further constraints", len(self.constraints) - closing, ""),
-            ("couplings", sum(1 for j in parts.joints if j.follows), ""), ("forces", len(self.forces), ""),
-            ("frames", len(self.frames), ""), ("parameters", ", ".join(self.parameters), ""),
-            ("states", ", ".join(self.states), ""),
-        ]  # fmt: skip
+            counts |= {"not complete": str(error)}
+        return self.name, [("mass", mass, "kg"), *((what, x, "") for what, x in counts.items())]
 
     def __repr__(self) -> str:
         flexible = len(self.parts.deformations)

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from gzip import compress
 from html import escape
 from math import isnan
-from os import PathLike
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -68,26 +66,17 @@ def frame(**attributes: str) -> str:
     return f'<iframe {given} allowfullscreen style="width: 100%; height: {HEIGHT}px; border: 0"></iframe>'
 
 
-class Page:
-    """An HTML page that a notebook shows in a frame; `text` is the page itself, `save("run.html")` writes it to a file."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def save(self, path: str | PathLike[str]) -> Path:
-        from .pages import write_page
-
-        return write_page(self.text, path)
+class Page(str):
+    """The text of an HTML page, which a notebook shows in a frame."""
 
     def _repr_html_(self) -> str:
-        packed = b64encode(compress(self.text.encode(), mtime=0)).decode()
+        packed = b64encode(compress(self.encode(), mtime=0)).decode()
         if len(packed) > LARGEST:
-            what = f"The page has {len(packed) / 1e6:.1f} MB, more than Jupyter takes as an output"
-            return f'<p>{what}: write it to a file, animate("run.html"), and open that.</p>'
+            return f'A page of {len(packed) / 1e6:.1f} MB is more than Jupyter takes: write it to a file, animate("run.html").'
         return frame(srcdoc=LOADER % packed, sandbox="allow-scripts allow-downloads")
 
     def __repr__(self) -> str:
-        return f"<Page of {len(self.text) / 1e6:.2f} MB: save('run.html')>"
+        return f"<Page of {len(self) / 1e6:.2f} MB>"
 
 
 class NotebookBar:

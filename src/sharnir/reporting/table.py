@@ -68,18 +68,13 @@ class Table:
 
     def html(self, caption: str = "") -> str:
         """A table for a notebook, in the colours of the page around it, dark or light."""
-
-        def row(tag: str, texts: Iterable[str]) -> str:
-            sides = ("right" if column.numeric else "left" for column in self.columns)
-            each = ((side, escape(text).replace("\n", "<br>")) for side, text in zip(sides, texts, strict=True))
-            cells = (f'<{tag} style="text-align: {side}">{text}</{tag}>' for side, text in each)
-            return f"<tr>{''.join(cells)}</tr>"
-
-        head, *body = self._lines()
-        text = escape(caption).replace("\n", "<br>")
-        rows = [row("th", head)] * any(head) + [row("td", texts) for texts in body]
-        above = f'<caption style="text-align: left; font-weight: bold">{text}</caption>' if caption else ""
-        return f"<table>{above}{''.join(rows)}</table>"
+        sides = ["right" if column.numeric else "left" for column in self.columns]
+        out = f'<table><caption style="text-align: left; font-weight: bold">{_html(caption)}</caption>'
+        for k, row in enumerate(self._lines()):
+            tag = "td" if k else "th"
+            cells = (f'<{tag} style="text-align: {side}">{_html(text)}</{tag}>' for side, text in zip(sides, row, strict=True))
+            out += f"<tr>{''.join(cells)}</tr>" * any(row)
+        return f"{out}</table>"
 
     def rich(self, width: int) -> RichTable:
         """A rich table for a terminal of so many characters; columns are dropped until it fits."""
@@ -107,6 +102,10 @@ class Table:
         return out
 
 
+def _html(text: str) -> str:
+    return escape(text).replace("\n", "<br>")
+
+
 class PrintedList(list[Item], Generic[Item]):
     """A list that prints as a table: subclasses define the head, and the row of an item."""
 
@@ -117,12 +116,6 @@ class PrintedList(list[Item], Generic[Item]):
         raise NotImplementedError
 
     def __str__(self) -> str:
-        return self._table().plain()
+        return Table.of_text([self.head, *map(self.row, self)]).plain()
 
     __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self._table().html()
-
-    def _table(self) -> Table:
-        return Table.of_text([self.head, *map(self.row, self)])

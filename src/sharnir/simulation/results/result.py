@@ -221,13 +221,15 @@ class Result(Shown, NamedMotion):
         return len(self.t)
 
     def _facts(self) -> tuple[str, list[Fact]]:
-        c = self.cost
         span = f"{self.t[0]:g} … {self.t[-1]:g}" if len(self) else ""
+        happened: list[Fact] = [("events", len(self.events), ""), ("impacts", len(self.impacts), "")]
         return self.model.name, [
-            ("status", self.status, ""), ("t", span, "s"), ("times", len(self), ""), ("events", len(self.events), ""),
-            ("impacts", len(self.impacts), ""), ("method", f"{c.method} on {c.backend}", ""), ("integrator", c.integrator, ""),
-            ("steps", c.steps, ""), ("computed in", duration(c.wall), ""),
-        ]  # fmt: skip
+            ("status", self.status, ""),
+            ("t", span, "s"),
+            ("times", len(self), ""),
+            *happened,
+            *self.cost.facts(),
+        ]
 
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} … {self.t[-1]:g} s" if len(self.t) else "empty"

@@ -14,7 +14,6 @@ from ...errors import StateError
 from ...model.model import Model
 from ...model.services import service
 from ...model.validity import WHY, beyond_validity
-from ...reporting.formats import duration
 from ...reporting.notebook import Fact, Shown, kernel_shell
 from .named_motion import NamedMotion
 from .records import Cost, index_of, stored
@@ -157,13 +156,8 @@ class Rollout(Shown, NamedMotion):
         return out
 
     def _facts(self) -> tuple[str, list[Fact]]:
-        c = self.cost
-        span = f"{self.t[0]:g} … {self.t[-1]:g}" if len(self.t) else ""
-        return self.model.name, [
-            ("trajectories", len(self), ""), ("failed", int((~self.ok).sum()), ""), ("times", len(self.t), ""), ("t", span, "s"),
-            ("status", self.status, ""), ("message", self.message, ""),
-            ("method", f"{c.method} on {c.backend}", ""), ("integrator", c.integrator, ""), ("computed in", duration(c.wall), ""),
-        ]  # fmt: skip
+        counts = {"trajectories": len(self), "failed": int((~self.ok).sum()), "times": len(self.t), "status": self.status}
+        return self.model.name, [*((what, x, "") for what, x in counts.items()), *self.cost.facts()]
 
     def __repr__(self) -> str:
         bad = int((~self.ok).sum())

@@ -15,7 +15,6 @@ from xarray import Dataset, Variable
 
 from ...errors import StateError, shortened
 from ...reporting.formats import plural
-from ...reporting.notebook import Fact, Shown
 from ...reporting.pictures import INK, add_legend, check_picture
 from ...simulation.results.result import Result
 from ..compute.worker import Worker
@@ -34,7 +33,7 @@ MOST_REASONS = 3
 
 
 @dataclass(eq=False)
-class Optimum(Shown):
+class Optimum:
     """The best run of an optimisation, in words by `summary()`, drawn by `plot()`; all runs are in `history`."""
 
     values: dict[str, float]
@@ -105,16 +104,6 @@ class Optimum(Shown):
         if self.failed:
             lines.append(f"  {plural(self.failed, 'run')} failed: {reasons(self.history)}")
         return "\n".join(lines)
-
-    def _facts(self) -> tuple[str, list[Fact]]:
-        unit = "" if self.history.attrs.get("squares") else _unit(self.history, self.history.attrs["objective"]).strip()
-        values = (
-            (name, x, f"at its {self.at_bounds[name]} bound" if name in self.at_bounds else "") for name, x in self.values.items()
-        )
-        return "", [
-            ("status", self.status, ""), ("objective", self.objective, unit), *values, ("runs", self.runs, ""),
-            ("failed", self.failed, ""), ("method", self.method, ""),
-        ]  # fmt: skip
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={x:.6g}" for name, x in self.values.items())
