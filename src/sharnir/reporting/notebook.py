@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from .formats import duration
-from .table import Cell, Column, Table
+from .table import Table
 
 Fact = tuple[str, object, str]
 """Name, value, and unit of the value."""
@@ -46,14 +46,13 @@ class Shown:
     def _texts(self) -> tuple[str, list[tuple[str, str, str]]]:
         """The facts as text, without counts of nothing, empty texts, and what is not a number."""
         name, facts = self._facts()
-        kept = [(what, x, unit) for what, x, unit in facts if (not isnan(x) if isinstance(x, float) else x)]
+        kept = [fact for fact in facts if (not isnan(fact[1]) if isinstance(fact[1], float) else fact[1])]
         texts = [(what, f"{x:.6g}" if isinstance(x, float) else str(x), unit) for what, x, unit in kept]
-        return f"{type(self).__name__} {name!r}" if name else type(self).__name__, texts
+        return f"{type(self).__name__} {name!r}", texts
 
     def _repr_html_(self) -> str:
         title, texts = self._texts()
-        columns = [Column("")] * 3
-        return Table(columns, [[Cell(part) for part in row] for row in texts]).html(title)
+        return Table.of_text([("", "", ""), *texts]).html(title)
 
     def __str__(self) -> str:
         title, texts = self._texts()
@@ -88,20 +87,17 @@ class NotebookBar:
         self._next = 0.0
 
     def update(self, share: float, text: str) -> None:
-        if perf_counter() < self._next:
-            return
-        share = min(max(share, 0.0), 1.0)
-        bar = f'<progress max="1" value="{share:.4f}" style="width: 20em; vertical-align: middle"></progress>'
-        self._show(f"{bar} {share:.0%}&ensp;{escape(text)}", f"{share:.0%} {text}")
-        self._next = perf_counter() + REST
+        if perf_counter() >= self._next:
+            self._next = perf_counter() + REST
+            bar = f'<progress value="{share:.4f}" style="width: 20em; vertical-align: middle"></progress>'
+            self._show(f"{bar} {share:.0%}&ensp;{escape(text)}")
 
     def end(self, how: str, seconds: float) -> None:
         if self._handle is not None:
-            line = f"{self._title}: {how} {duration(seconds)}"
-            self._show(f'<span style="opacity: 0.7">{escape(line)}</span>', line)
+            self._show(f'<span style="opacity: 0.7">{escape(self._title)}: {how} {duration(seconds)}</span>')
 
-    def _show(self, html: str, plain: str) -> None:
-        data = {"text/html": html, "text/plain": plain}
+    def _show(self, html: str) -> None:
+        data = {"text/html": html}
         if self._handle is None:
             self._handle = sys.modules["IPython"].display.display(data, raw=True, display_id=True)
         else:

@@ -221,15 +221,9 @@ class Result(Shown, NamedMotion):
         return len(self.t)
 
     def _facts(self) -> tuple[str, list[Fact]]:
+        counts = {"status": self.status, "times": len(self), "events": len(self.events), "impacts": len(self.impacts)}
         span = f"{self.t[0]:g} … {self.t[-1]:g}" if len(self) else ""
-        happened: list[Fact] = [("events", len(self.events), ""), ("impacts", len(self.impacts), "")]
-        return self.model.name, [
-            ("status", self.status, ""),
-            ("t", span, "s"),
-            ("times", len(self), ""),
-            *happened,
-            *self.cost.facts(),
-        ]
+        return self.model.name, [("t", span, "s"), *((what, x, "") for what, x in counts.items()), *self.cost.facts()]
 
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} … {self.t[-1]:g} s" if len(self.t) else "empty"

@@ -40,7 +40,7 @@ def draw(
     asked = _checked(path, look)
     scene = scene_of(model, show, q, t)
     report(scene, 5)
-    return _given(Drawing(scene, asked).image(), path)
+    return save(Drawing(scene, asked).image(), path)
 
 
 def snapshot(
@@ -53,15 +53,7 @@ def snapshot(
     time = float(result.t[-1]) if t is None else check_time(result, t)
     report(scene)
     words = f"t = {time:.3f} s" if truth(stamp, "stamp") else ""
-    return _given(Drawing(at_times(scene, result, [time]), asked).image(0, words), path)
-
-
-def _given(image: Image, path: FilePath | None) -> Image | None:
-    """A picture without a path is the caller's."""
-    if path is None:
-        return image
-    save(image, path)
-    return None
+    return save(Drawing(at_times(scene, result, [time]), asked).image(0, words), path)
 
 
 def report(scene: Scene, above: int = 4) -> None:
@@ -79,11 +71,14 @@ def _checked(path: FilePath | None, look: Mapping[str, Any]) -> Look:
     return asked
 
 
-def save(image: Image, path: FilePath) -> None:
-    """The file appears whole or not at all."""
+def save(image: Image, path: FilePath | None) -> Image | None:
+    """The file appears whole or not at all; without one the picture is the caller's."""
+    if path is None:
+        return image
     with atomic_write(path) as part:
         opaque = image.getchannel("A").getextrema() == (255, 255)
         (image.convert("RGB") if opaque else image).save(part, optimize=True, quality=92)
+    return None
 
 
 # --- videos: every second of one shows the same number of seconds of the motion
