@@ -62,16 +62,23 @@ with ProgressBar({shown}, 'work', 3.0) as bar:
         bar.update(k / 10)
 progress.DELAY = 1.0
 """
+STOPPED = """
+try:
+    with ProgressBar(True, 'work', 3.0) as bar:
+        bar._begun -= 2.0
+        bar.update(1.0)
+        raise KeyboardInterrupt
+except KeyboardInterrupt:
+    pass
+"""
 OTHERS = {
     "bar": BAR.format(shown=None),
     "bar asked for": BAR.format(shown=True),
-    "bar that is stopped": "try:\n    with ProgressBar(True, 'work', 3.0) as bar:\n        bar._begun -= 2\n        bar.update(1)\n"
-    "        raise KeyboardInterrupt\nexcept KeyboardInterrupt:\n    pass",
+    "bar that is stopped": STOPPED,
     "no bar": BAR.format(shown=False),
     "text of a comparison": "print(c)",
     "comparison": "c",
     "rollout": "many",
-    "methods": "sh.methods()",
     "player": "m.animate()",
     "view": "window = sh.view(m, port=0)\nwindow",
     "stopped view": "window.stop()\nwindow",
@@ -150,7 +157,7 @@ def test_objects_are_tables(cells):
     for end, words in ends.items():
         [cell] = [cell for source, cell in cells.items() if source.endswith(end)]
         assert html(cell).startswith("<table>") and words in html(cell)
-    for name, words in {"comparison": "separate", "rollout": "trajectories", "methods": "lagrange1"}.items():
+    for name, words in {"comparison": "separate", "rollout": "trajectories"}.items():
         assert html(cells[name]).startswith("<table>") and words in html(cells[name])
     assert "└── " in data(cells["m.tree"])[0]["text/plain"]
 
@@ -199,11 +206,11 @@ def test_ipython_on_a_terminal_is_no_notebook(monkeypatch):
     assert notebook.kernel_shell() is None and not ProgressBar(None, "", 1.0).shown
 
 
-def test_a_page_is_packed_whole_or_refused_in_words(in_kernel, pendulum, tmp_path, monkeypatch):
+def test_a_page_is_packed_whole_or_refused_in_words(in_kernel, pendulum, monkeypatch):
     page = pendulum.animate()
     packed = unescape(re.search('srcdoc="([^"]*)"', page._repr_html_())[1])
     text = gzip.decompress(base64.b64decode(re.search(r'atob\("(.*?)"\)', packed)[1])).decode()
-    assert text == page.text == page.save(tmp_path / "a.html").read_text(encoding="utf-8")
+    assert text == str(page)
     monkeypatch.setattr(notebook, "LARGEST", 1000)
     assert "more than Jupyter takes" in page._repr_html_() and "iframe" not in page._repr_html_()
 
@@ -221,12 +228,11 @@ def test_names_cannot_break_out_of_a_table_or_a_page(in_kernel):
 # --- in a line
 def test_models_dynamics_and_results_are_printed_in_a_line(pendulum):
     r = sh.simulate(pendulum, 0.5)
-    assert str(pendulum) == "Model 'double pendulum': bodies 2, joints 2, mass 2 kg, degrees of freedom 2"
+    assert str(pendulum) == "Model 'double pendulum': mass 2 kg, bodies 2, joints 2, degrees of freedom 2"
     line = "Dynamics 'double pendulum': bodies 2, coordinates 2, method separate, backend llvm, threads 1, why "
     assert str(sh.Dynamics(pendulum, method="separate", backend="llvm")).startswith(line)
-    assert re.fullmatch(r"Result 'double pendulum': status done, t 0 … 0\.5 s, times 51, .* steps \d+, computed in .*s", str(r))
+    assert re.fullmatch(r"Result 'double pendulum': t 0 … 0\.5 s, status done, times 51, .* steps \d+, computed in .*s", str(r))
     s = sh.linearize(pendulum, q={"hinge1": -np.pi / 2})
-    assert "frequencies 0.4266 1.144 Hz" in str(s) and "kind oscillation, frequency 0.4265" in str(s.modes[0])
     assert "\n" not in "".join(map(str, (pendulum, r, s, sh.Dynamics(pendulum), sh.equilibrium(pendulum))))
 
 
@@ -234,7 +240,7 @@ def test_a_model_that_is_not_finished_says_so():
     m = sh.Model("begun")
     assert str(m) == "Model 'begun': mass 0 kg"
     m.add_body("a", mass=1.5)
-    assert "mass 1.5 kg, not complete not connected to 'ground': 'a'" in str(m) and "not complete" in m._repr_html_()
+    assert "mass 1.5 kg, bodies 1, not complete not connected to 'ground': 'a'" in str(m) and "not complete" in m._repr_html_()
 
 
 def test_identification_is_no_dump():
@@ -242,7 +248,7 @@ def test_identification_is_no_dump():
     q, v, a = np.random.default_rng(0).normal(size=(3, 10, 1))
     found = sh.identify(m, {"q": q, "v": v, "a": a, "tau": sh.Dynamics(m).inverse(q, v, a)}, physical=False)
     assert repr(found).startswith("<Identification of 'pendulum': 10 samples") and len(repr(found)) < 200
-    assert len(repr(found.base)) < 100 and "±" in found._repr_html_()
+    assert "array" not in repr(found.base) and "deviation" in found._repr_html_()
 
 
 def test_coordinates_have_the_units_of_their_joints():

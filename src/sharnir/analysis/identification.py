@@ -17,7 +17,6 @@ from ..model.forces import JointFriction
 from ..model.model import Model
 from ..model.references import names_of_parts
 from ..reporting.formats import figures, plural
-from ..reporting.notebook import Fact, Shown
 from ..reporting.progress import ProgressBar
 from ..reporting.table import Table
 from ..solvers.regressor import OF_A_BODY, OF_AN_AXIS
@@ -136,7 +135,7 @@ WELL = 0.1
 
 
 @dataclass(frozen=True, repr=False)
-class Identification(Shown):
+class Identification:
     """The result of `identify`. Only base parameters are determined by data; the rest follows the model's own values."""
 
     parameters: dict[str, float]
@@ -184,16 +183,17 @@ class Identification(Shown):
         for name, x in self.residual.items():
             force = self.force[name]
             joints.append((name, figures(force), f"{x:.3g}", f"{100.0 * x / force:.2g} %" if force else "–"))
+        return "\n".join([*lines, "", Table.of_text(joints).plain(), "", self._combinations().plain()])
+
+    def _combinations(self) -> Table:
         rows, well = [("combination", "value", "deviation", "")], self.well_excited
         for name, x in self.base_values.items():
             verdict = "not seen" if name in self.unseen else "" if name in well else "uncertain"
             rows.append((name, f"{x:.5g}", f"{self.deviations[name]:.2g}", verdict))
-        return "\n".join([*lines, "", Table.of_text(joints).plain(), "", Table.of_text(rows).plain()])
+        return Table.of_text(rows)
 
-    def _facts(self) -> tuple[str, list[Fact]]:
-        values = ((name, x, f"± {self.deviations[name]:.2g}") for name, x in self.base_values.items())
-        facts: list[Fact] = [("samples", self.samples, ""), ("condition", self.condition, "")]
-        return self.original.name, [*facts, ("not determined", ", ".join(self.unseen), ""), *values]
+    def _repr_html_(self) -> str:
+        return self._combinations().html(repr(self))
 
     def __str__(self) -> str:
         return self.summary()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from ..dynamics import Dynamics
 from ..errors import MethodError, StateError, brief, no_such
 from ..model.references import is_name_in
 from ..reporting.formats import MISSING, plural
-from ..reporting.notebook import Fact, Shown
 from ..reporting.table import Table
 from ..types import real_array
 from .modes import GROWING, GROWTH, OSCILLATION, Mode
@@ -115,7 +115,7 @@ def _by_coordinates(null: np.ndarray) -> np.ndarray:
 
 # --- the linear system
 @dataclass(frozen=True, eq=False, repr=False)
-class LinearSystem(Shown):
+class LinearSystem:
     """ẋ = A x + B u, y = C x + D u near a motion of a mechanism: made by `sharnir.linearize`."""
 
     A: np.ndarray
@@ -229,12 +229,8 @@ class LinearSystem(Shown):
         head = ["mode", "eigenvalue, 1/s", "frequency, Hz", "damping ratio", "kind", "moves"]
         return Table.of_text([head, *(_row(k, mode) for k, mode in enumerate(self.modes))])
 
-    def _facts(self) -> tuple[str, list[Fact]]:
-        counts = {"states": len(self.A), "inputs": len(self.input_names), "outputs": len(self.output_names)}
-        return self.dynamics.model.name, [("about", self.steadiness, ""), *((what, n, "") for what, n in counts.items())]
-
     def _repr_html_(self) -> str:
-        return super()._repr_html_() + (self._table().html() if len(self.A) <= LARGE else "")
+        return self._table().html(repr(self)) if len(self.A) <= LARGE else escape(repr(self))
 
     def bode(
         self,
