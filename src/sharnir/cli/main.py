@@ -111,7 +111,7 @@ def add_run(p: Parser) -> None:
     p.option("--max-steps", type=at_least(1), metavar="NUMBER", help="end after so many steps, with the motion so far")
     p.option("--max-seconds", type=positive, metavar="SECONDS", help="end after so many seconds of computing, likewise")
     p.option("--interval", type=positive, metavar="SECONDS", dest="output", help="between rows of the result")
-    p.option("--limits", metavar="NAME", help="at joint limits: ignore, stop or error")
+    p.option("--limits", metavar="NAME", help="at joint limits: act (as elastic stops), ignore, stop or error")
     p.option("--stabilisation", metavar="NAME", help="constraint stabilisation: projection, partitioning, baumgarte, ggl, none")
     p.list_option("--decay", "of baumgarte (α, then β) or ggl, 1/s", positive, "NUMBER")
     p.file("-o", "--output", what="write the motion: .nc, or .csv", dest="numbers")

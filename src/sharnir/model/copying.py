@@ -11,10 +11,12 @@ import numpy as np
 
 from .body import make_body
 from .constraints import Constraint
-from .forces import Force
+from .forces import Force, JointStop
 from .joints import Compound, Joint
 from .joints.elastic import Elastic
 from .large_models import no_collection
+from .parts import ALL, FRICTION
+from .per_structure import per_structure
 from .placed_joint import new_placed_joint
 
 if TYPE_CHECKING:
@@ -47,6 +49,23 @@ def copied_model(model: Model) -> Model:
     out.mesh_folders = None if model.mesh_folders is None else [*model.mesh_folders]
     out.simulation = deepcopy(model.simulation)
     out.import_report = None if model.import_report is None else model.import_report.copy()
+    return out
+
+
+def with_limits(model: Model, act: bool, replaced: Sequence[str] = ()) -> Model:
+    """The model, or a copy kept with it in which limits of joints do not act: of any, or of those `replaced`."""
+    if (act and not replaced) or model.acting != ALL:
+        return model
+    own = {force.joint for name, force in model.structure.forces.forces.items()
+           if isinstance(force, JointStop) and name not in model.forces}  # fmt: skip
+    gone = own.intersection(replaced) if act else own
+    return _without_stops(model, act, frozenset(gone)) if gone else model
+
+
+@per_structure
+def _without_stops(model: Model, act: bool, gone: frozenset[str]) -> Model:
+    out = copied_model(model)
+    out.parts.acting, out.parts.unstopped = ALL if act else FRICTION, gone if act else frozenset()
     return out
 
 

@@ -1,0 +1,48 @@
+"""The inertia that every coordinate of a tree carries: twice the kinetic energy at unit speed, at the neutral position."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..dialect.storage import allocate
+from ..kernels.algebra import dot, get3, get3b
+from ..kernels.composite import CompositeWork, composite_bodies
+from ..kernels.force_derivatives import weight
+from ..kernels.joint_stage import JointValues, joint_stage
+from ..trace import Number, ParameterGraph, at_values
+
+if TYPE_CHECKING:
+    from .structure import Structure
+
+LEAST = 1e-12
+"""Inertia that counts as none, relative to the largest."""
+
+
+def carried_inertias(structure: Structure, graph: ParameterGraph) -> list[Number]:
+    """For every speed what its axes carry, rotors included, where all others stand still: the diagonal of the inertia matrix, of
+    a leader and its followers the sum. Driven coordinates are at zero. Formulas of `graph` where numbers depend on parameters.
+    A coordinate that carries nothing gets the largest of them: constraints decide what it moves."""
+    s = structure
+    symbols: dict[str, Number] = {name: graph.parameters.get(name, x) for name, x in s.parameters.items()}
+    tree, joints = s.tree, s.joints
+    if s.parametric is not None:
+        tree, joints = s.parametric.filled((tree, joints), symbols)
+
+    def zeros(shape: tuple[int, ...]) -> np.ndarray:
+        return np.zeros(shape, dtype=object if symbols else float)
+
+    q, v = s.neutral.tolist(), [0.0] * s.nv
+    given = s.user_functions(q, v, 0.0, list(symbols.values()))[1]
+    values, work = allocate(JointValues, s.sizes, zeros), allocate(CompositeWork, s.sizes, zeros)
+    joint_stage(joints, np.zeros((len(s.drives), 3)), given, q, v, values)
+    composite_bodies(tree, values, work)
+    out: list[Number] = [0.0] * s.nv
+    for a, speed in enumerate(tree.speed.tolist()):
+        u, w = get3(values.A, a), get3b(values.A, a)
+        force, moment = weight(work, int(tree.owner[a]), u, w)
+        out[speed] = out[speed] + dot(u, force) + dot(w, moment) + tree.rotor[a]
+    now = [float(x) for x in at_values(tuple(out), s.parameters)]
+    most = max(now, default=0.0)
+    return [x if value > LEAST * most else most or 1.0 for x, value in zip(out, now, strict=True)]
