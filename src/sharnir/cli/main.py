@@ -75,6 +75,8 @@ def add_file(p: Parser) -> None:
 def add_reading(p: Parser) -> None:
     p.flag("--floating", what="let the root move freely instead of fixing it to the ground")
     p.flag("--strict", what="refuse a file with elements that would be ignored")
+    acting = "of robots: motion, the bare equations, or all: limits and friction of joints, contacts of MJCF"
+    p.add_argument("--acting", choices=("motion", "all"), help=acting)
     p.list_option("--package-path", "a folder with ROS packages", Path, "FOLDER")
 
 

@@ -136,8 +136,8 @@ class Model:
 
     @property
     def acting(self) -> str:
-        """Which options of joints act: "all"; all but `limits`, "friction"; neither limits nor friction, "motion", as `load` has it
-        of robots unless asked for all. What does not act is stored. Set it before the model is used."""
+        """Which options of joints act: "all"; all but `limits`, "friction"; neither limits nor friction, "motion", as `load` has
+        robots unless asked for all. What does not act is stored. Set it before the model is used."""
         return self.parts.acting
 
     @acting.setter
