@@ -125,7 +125,7 @@ def check_name(option: str, name: str, names: Iterable[str]) -> None:
 # --- the model
 def load_model(options: Namespace) -> Model:
     """The model of a file; a line on the error stream says what of a robot does not act, unless --acting asks for that."""
-    from ..io.load import load, not_acting
+    from ..io.load import load
 
     with catch_warnings():
         simplefilter("ignore", NotActingWarning)
@@ -133,9 +133,15 @@ def load_model(options: Namespace) -> Model:
             options.file, floating=options.floating, strict=options.strict, package_paths=options.package_path,
             acting=options.acting,
         )  # fmt: skip
+    say_what_acts(model, options)
+    return model
+
+
+def say_what_acts(model: Model, options: Namespace) -> None:
+    from ..io.load import not_acting
+
     if options.acting is None and (line := not_acting(model)):
         print(f"sharnir: {line.partition(':')[0]} (--acting all lets them)", file=sys.stderr)
-    return model
 
 
 def values_by_joint(model: Model, options: Namespace, *names: str) -> dict[str, dict[str, list[float]]]:

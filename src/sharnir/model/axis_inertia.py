@@ -28,7 +28,8 @@ def carried_inertias(structure: Structure, graph: ParameterGraph) -> list[Number
     symbols: dict[str, Number] = {name: graph.parameters.get(name, x) for name, x in s.parameters.items()}
     tree, joints = s.tree, s.joints
     if s.parametric is not None:
-        tree, joints = s.parametric.filled((tree, joints), symbols)
+        plain = [g._replace(**{f: x.astype(object) for f, x in g._asdict().items() if x.dtype == float}) for g in (tree, joints)]
+        tree, joints = s.parametric.filled(plain, symbols)
 
     def zeros(shape: tuple[int, ...]) -> np.ndarray:
         return np.zeros(shape, dtype=object if symbols else float)

@@ -56,12 +56,14 @@ def own_forces(
         placed = structure.placed[i]
         joint, label = placed.type.driven_form or placed.type, f"joint {placed.name!r}"
         if structure.placed[structure.leader[i + 1] - 1].nv and joint.v_names():
-            for what in ("damping", "stiffness", "friction"):
+            for what in ("damping", "stiffness"):
                 joint.per_speed(what, len(joint.v_names()), label)
+            rough = joint.per_speed("friction", len(joint.v_names()), label)
             if not is_zero((joint.damping, joint.stiffness)):
                 out[f"{label}: spring and damper"] = JointSpring(placed.name, joint.stiffness, joint.damping, joint.rest)
-            if rubs and not is_zero(joint.friction):
-                for name in _without(placed.name, joint.v_names(), rubbed):
+            if rubs and not is_zero(rough):
+                speeds = [name for name, x in zip(joint.v_names(), rough, strict=True) if not is_zero(x)]
+                for name in _without(placed.name, speeds, rubbed):
                     out[f"joint {name!r}: friction"] = JointFriction(name)
             for name, k, low, high in _ends(placed, joint, label) if stops else ():
                 if not {name, placed.name} & stopped:
