@@ -156,7 +156,9 @@ def test_limits_of_every_kind_of_run():
     assert ignore.q.max() > 1.5 and ignore.model.acting == "friction"
     assert max(np.abs(r.energy.defect).max() for r in (act, ignore)) < 1e-5
     assert sh.simulate(m, 0.4, limits="stop", **start).q.max() < 1.0 + 1e-8
-    rolled = {limits: sh.rollout(m, [[0.5]], [[6.0]], duration=0.4, step=1e-3, limits=limits).q.max() for limits in ("act", "ignore")}
+    rolled = {
+        limits: sh.rollout(m, [[0.5]], [[6.0]], duration=0.4, step=1e-3, limits=limits).q.max() for limits in ("act", "ignore")
+    }
     assert rolled["act"] < 1.04 and rolled["ignore"] > 1.5
     with pytest.raises(sh.MethodError, match="limits='stop': an option of `simulate`"):
         sh.rollout(m, [[0.5]], duration=0.4, step=1e-3, limits="stop")
@@ -166,7 +168,8 @@ def test_limits_of_every_kind_of_run():
             sim.step(0.05)
         assert sim.result().q.max() < reached and (limits != "ignore" or sim.result().q.max() > 1.5)
     bouncing = sh.simulate(m, 0.4, events=sh.Impact.stop("hinge"), **start)
-    assert bouncing.q.max() < 1.0 + 1e-6 and "joint 'hinge': stop" not in bouncing.model.structure.forces.names
+    assert bouncing.q.max() < 1.0 + 1e-6 and bouncing.model is m
+    assert "joint 'hinge': stop" not in bouncing.model_with_contacts.structure.forces.names
     wide = sh.simulate(m, 0.4, events=sh.Impact.stop("hinge", high=1.3), **start)
     assert 1.25 < wide.q.max() < 1.3 + 1e-6
 

@@ -236,6 +236,8 @@ def run_command(options: Namespace) -> None:
         print(schema_text(), end="")
     else:
         import_module(f".{options.command}", __package__).command(options)
+        if (line := getattr(options, "remark", "")) and not getattr(options, "quiet", False):
+            print(f"sharnir: {line}", file=sys.stderr)
 
 
 def main() -> None:

@@ -124,7 +124,7 @@ def check_name(option: str, name: str, names: Iterable[str]) -> None:
 
 # --- the model
 def load_model(options: Namespace) -> Model:
-    """The model of a file; a line on the error stream says what of a robot does not act, unless --acting asks for that."""
+    """The model of a file. `options.remark` gets a line about what of a robot does not act, unless --acting asks for that."""
     from ..io.load import load
 
     with catch_warnings():
@@ -133,15 +133,15 @@ def load_model(options: Namespace) -> Model:
             options.file, floating=options.floating, strict=options.strict, package_paths=options.package_path,
             acting=options.acting,
         )  # fmt: skip
-    say_what_acts(model, options)
+    options.remark = remark(model, options)
     return model
 
 
-def say_what_acts(model: Model, options: Namespace) -> None:
+def remark(model: Model, options: Namespace) -> str:
     from ..io.load import not_acting
 
-    if options.acting is None and (line := not_acting(model)):
-        print(f"sharnir: {line.partition(':')[0]} (--acting all lets them)", file=sys.stderr)
+    line = not_acting(model) if options.acting is None else ""
+    return line and f"{line.partition(':')[0]} (--acting all lets them)"
 
 
 def values_by_joint(model: Model, options: Namespace, *names: str) -> dict[str, dict[str, list[float]]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 
 from ..model.model import Model
 from ..viewer.build import check_layers
 from ..viewer.live.view import subjects_of, view
-from .usage import UsageError, check_usage, given, say_what_acts, set_values, values_by_joint
+from .usage import UsageError, check_usage, given, remark, set_values, values_by_joint
 
 
 def command(options: Namespace) -> None:
@@ -19,7 +20,8 @@ def command(options: Namespace) -> None:
     )  # fmt: skip
     first, start, parameters = found[0], None, None
     if isinstance(first, Model):
-        say_what_acts(first, options)
+        if line := remark(first, options):
+            print(f"sharnir: {line}", file=sys.stderr)
         if options.quantity:
             raise UsageError("--quantity", "it goes with results; a model file has none: `sharnir run` makes them")
         parameters = set_values(first, options.set) or None

@@ -52,20 +52,17 @@ def copied_model(model: Model) -> Model:
     return out
 
 
-def with_limits(model: Model, act: bool, replaced: Sequence[str] = ()) -> Model:
-    """The model, or a copy kept with it in which limits of joints do not act: of any, or of those `replaced`."""
-    if (act and not replaced) or model.acting != ALL:
-        return model
-    own = {force.joint for name, force in model.structure.forces.forces.items()
-           if isinstance(force, JointStop) and name not in model.forces}  # fmt: skip
-    gone = own.intersection(replaced) if act else own
-    return _without_stops(model, act, frozenset(gone)) if gone else model
+def with_limits(model: Model, act: bool) -> Model:
+    """The model; or, where limits of joints are not to `act`, a copy kept with it in which none does."""
+    own = model.structure.forces.forces.items() if not act and model.acting == ALL and model.parts.bodies else ()
+    stops = any(isinstance(force, JointStop) for name, force in own if name not in model.forces)
+    return _without_stops(model) if stops else model
 
 
 @per_structure
-def _without_stops(model: Model, act: bool, gone: frozenset[str]) -> Model:
+def _without_stops(model: Model) -> Model:
     out = copied_model(model)
-    out.parts.acting, out.parts.unstopped = ALL if act else FRICTION, gone if act else frozenset()
+    out.parts.acting = FRICTION
     return out
 
 

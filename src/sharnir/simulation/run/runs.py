@@ -17,7 +17,6 @@ from ...integrate.trajectory import LIMITED
 from ...integrate.trajectory import Event as Root
 from ...model.copying import with_limits
 from ...model.events import Event
-from ...model.impacts import JointEnds
 from ...model.model import Model
 from ...model.settings import ACT
 from ...model.states import check_model
@@ -56,8 +55,7 @@ class Runs(Prepared):
         given, self.impacts = divided(options.events)
         own_events = check_events(given)
         check_impacts(self.impacts, options.method, options.stabilisation, options.sensitivities)
-        held = [impact.gap.joint for impact in self.impacts if isinstance(impact.gap, JointEnds)]
-        model = with_limits(model, options.limits == ACT, held)
+        model = with_limits(model, options.limits == ACT)
         super().__init__(model, options, own_events, with_contacts(model, self.impacts) if self.impacts else model)
         if many and self.table is not None:
             self.table.compile()
