@@ -51,7 +51,9 @@ def test_a_bare_load_of_a_robot_warns_once_of_what_does_not_act(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         meant, whole = sh.load(path, acting="motion"), sh.load(path, acting="all")
-        plain = write_mjcf(tmp_path, '<mujoco><worldbody><body><joint/><geom size="1" contype="0" conaffinity="0"/></body></worldbody></mujoco>')
+        plain = write_mjcf(
+            tmp_path, '<mujoco><worldbody><body><joint/><geom size="1" contype="0" conaffinity="0"/></body></worldbody></mujoco>'
+        )
         assert sh.load(plain).acting == "motion"  # nothing is missing
         whole.save(tmp_path / "whole.yaml")
         meant.save(tmp_path / "meant.yaml")
@@ -142,7 +144,7 @@ def test_strict_refuses_what_changes_the_motion_and_no_textures(tmp_path):
     text = """<mujoco><asset><texture name="t" type="2d" builtin="flat" width="9" height="9"/><material name="m" texture="t"/></asset>
       <worldbody><light pos="0 0 1"/><body><joint/><geom size="1" material="m" contype="0" conaffinity="0"/></body></worldbody>{}
       </mujoco>"""
-    m = sh.load(write_mjcf(tmp_path, text.format('<sensor><clock/></sensor>')), strict=True)
+    m = sh.load(write_mjcf(tmp_path, text.format("<sensor><clock/></sensor>")), strict=True)
     assert {e.what for e in m.import_report.ignored} == {"texture", "light", "sensor"}
     with pytest.raises(sh.FormatError, match="fluid"):
         sh.load(write_mjcf(tmp_path, text.format('<option density="1.2"/>')), strict=True)

@@ -47,11 +47,16 @@ def by_hand() -> sh.Model:
     alone = mechanism(False, coupled=False)
     free = sh.matrices(alone, alone.neutral(), np.zeros(alone.nv)).M_r
     f, g = (alone.v_slice(joint).start for joint in ("Jf", "Jg"))
-    led = free[f, f] + 0.36 * free[g, g]  # what the axes of a leader and its follower carry, added up
+    led = free[f, f] + 0.36 * free[g, g]  # what the axes of a leader and its follower carry, added up; they carry no others
+    angle, swing, h, F, G = M[3, 3], M[4, 4], M[-3:, -3:].diagonal().max(), free[f, f], 0.36 * free[g, g]
+    turning = max(F, G)  # axes that swing carries
+    swing = np.sqrt(swing * max(swing, turning))
+    angle = np.sqrt(angle * max(angle, M[4, 4], turning))
+    first = np.sqrt(M[0, 0] * max(M[0, 0], M[3, 3], M[4, 4], turning, h))
     at = m.v_names.index
     for joint, low, high, carried in (
-        ("Ja", -0.2, 0.3, M[0, 0]), ("Jb.x", -0.1, 0.1, M[1, 1]), ("Jb.y", None, 0.2, M[2, 2]), ("Jb.angle", -9.0, None, M[3, 3]),
-        ("Jc.swing", -0.3, 0.1, M[4, 4]), ("Jd", -0.05, 0.1, M[at("Jd"), at("Jd")]), ("Jf", -0.1, 0.2, led),
+        ("Ja", -0.2, 0.3, first), ("Jb.x", -0.1, 0.1, M[1, 1]), ("Jb.y", None, 0.2, M[2, 2]), ("Jb.angle", -9.0, None, angle),
+        ("Jc.swing", -0.3, 0.1, swing), ("Jd", -0.05, 0.1, M[at("Jd"), at("Jd")]), ("Jf", -0.1, 0.2, led),
         ("Jg", -0.5, 0.2, led / 0.36),
     ):  # fmt: skip
         k = float(carried) * STOP_RATE**2
