@@ -1,5 +1,5 @@
-"""What `load(…, acting="all")` lets act of robots: a line for each, what does not act, and whether joints stay within their limits
-where the robot falls; and what that costs batches of states.
+"""What `load(…, acting="all")` lets act of robots: a line for each, what does not act, and whether joints stay within their
+limits where the robot falls; and what that costs batches of states.
 
 `python -m benchmarks acting` writes docs/results/acting.md. Robots are the URDFs of example-robot-data, and the MJCF files of
 gymnasium and dm_control where these are installed.
@@ -8,6 +8,7 @@ gymnasium and dm_control where these are installed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
@@ -90,8 +91,8 @@ def costs() -> Iterator[list[str]]:
             rng = np.random.default_rng(0)
             q = np.array([m.random_q(rng) for _ in range(STATES)])
             v, tau = rng.normal(size=(2, STATES, m.nv))
-            calls[acting] = lambda d=sh.Dynamics(m), q=q, v=v, tau=tau: d.forward(q, v, tau)
-        seconds = harness.race(calls)
+            calls[acting] = partial(sh.Dynamics(m).forward, q, v, tau)
+        seconds = harness.race(calls, rounds=400, sample=0.002)
         motion, every = (1e6 * seconds[acting] / STATES for acting in ("motion", "all"))
         yield [name, f"{motion:.3f}", f"{every:.3f}", f"{every / motion:.2f}"]
 
@@ -107,8 +108,8 @@ def main(quick: bool = False) -> None:
     speed = [["robot", "motion, µs", "all, µs", "ratio"], *costs()]
     (harness.results() / "acting.md").write_text(
         "# What acts of robots\n"
-        'Written by `python -m benchmarks acting`: `sharnir.load(…, acting="all")` of every robot. Limits, friction, contacts: how many\n'
-        f"act. Beyond a limit: the largest excess within {SECONDS} s of falling from rest in the middle of all limits;\n"
+        'Written by `python -m benchmarks acting`: `sharnir.load(…, acting="all")` of every robot. Limits, friction, contacts: how\n'
+        f"many act. Beyond a limit: the largest excess within {SECONDS} s of falling from rest in the middle of all limits;\n"
         "without limits, or with several hundred contacts, `—`.\n\n"
         + Table.of_text(rows).markdown()
         + f"\n\n## What it costs\nOne state of `forward` in a batch of {STATES}, one thread, minimum of interleaved samples.\n\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -86,17 +87,18 @@ def test_the_report_says_what_is_true_in_both_modes(tmp_path):
 
 def test_geoms_touch_by_the_rules_of_the_file(tmp_path):
     m = sh.load(write_mjcf(tmp_path, SCENE), acting="all")
-    touching = {frozenset((x.body, x.on)) for x in m.forces.values()}
+    contacts: dict[str, Any] = m.forces
+    touching = {frozenset((x.body, x.on)) for x in contacts.values()}
     assert touching == {
         frozenset(x) for x in (("ball", "ground"), ("block", "ground"), ("ball", "block"), ("post", "hand"), ("hand", "far"))
     }  # fmt: skip
-    kinds = sorted(type(x.against).__name__ for x in m.forces.values() if x.on == "ground" or x.body == "ground")
+    kinds = sorted(type(x.against).__name__ for x in contacts.values() if x.on == "ground" or x.body == "ground")
     assert kinds == ["Box", "Plane", "Plane", "Sphere"]  # the wall is a capsule, which a ball and a box meet
-    ball, block = (m.forces[f"ground contact of {name}"] for name in ("ball", "block"))
+    ball, block = (contacts[f"ground contact of {name}"] for name in ("ball", "block"))
     assert_close((ball.friction, ball.spin, ball.rolling), (0.8, 0.02, 0.001), 1e-12)
     assert (block.friction, block.spin, block.rolling) == (0.8, 0.0, 0.0)  # the larger condim, that of the floor
     assert_close(ball.stiffness, 9.81 * 1000.0 * 4.0 / 3.0 * np.pi * 1e-3 / (4.0 * SINK), 1e-9)
-    pair = next(x for x in m.forces.values() if {x.body, x.on} == {"hand", "far"})
+    pair = next(x for x in contacts.values() if {x.body, x.on} == {"hand", "far"})
     assert pair.friction == 0.3
     with pytest.raises(sh.ModelError, match="is there already"):
         sh.add_ground(m)
@@ -141,7 +143,8 @@ def test_a_robot_that_swings_stays_within_its_limits(tmp_path):
 
 
 def test_strict_refuses_what_changes_the_motion_and_no_textures(tmp_path):
-    text = """<mujoco><asset><texture name="t" type="2d" builtin="flat" width="9" height="9"/><material name="m" texture="t"/></asset>
+    text = """<mujoco>
+      <asset><texture name="t" type="2d" builtin="flat" width="9" height="9"/><material name="m" texture="t"/></asset>
       <worldbody><light pos="0 0 1"/><body><joint/><geom size="1" material="m" contype="0" conaffinity="0"/></body></worldbody>{}
       </mujoco>"""
     m = sh.load(write_mjcf(tmp_path, text.format("<sensor><clock/></sensor>")), strict=True)

@@ -191,7 +191,7 @@ def test_a_joint_whose_options_act_is_not_cut():
 
     m = square({0: {"friction": 0.1}, 2: {"friction": 0.1}, 3: {"limits": (-1.0, 1.0)}})
     assert [j.name for j in m.closing_joints] == ["J1"]
-    m = square(dict.fromkeys(range(4), {"limits": (-2.0, 2.0)}))
+    m = square({k: {"limits": (-2.0, 2.0)} for k in range(4)})
     with pytest.raises(sh.ModelError, match="its own limits or friction needs its coordinate"):
         sh.Dynamics(m)
     m.acting = "motion"

@@ -125,7 +125,7 @@ def check_name(option: str, name: str, names: Iterable[str]) -> None:
 # --- the model
 def load_model(options: Namespace) -> Model:
     """The model of a file. `options.remark` gets a line about what of a robot does not act, unless --acting asks for that."""
-    from ..io.load import load
+    from ..io.load import load, not_acting
 
     with catch_warnings():
         simplefilter("ignore", NotActingWarning)
@@ -133,15 +133,9 @@ def load_model(options: Namespace) -> Model:
             options.file, floating=options.floating, strict=options.strict, package_paths=options.package_path,
             acting=options.acting,
         )  # fmt: skip
-    options.remark = remark(model, options)
+    line = not_acting(model).partition(":")[0] if options.acting is None else ""
+    options.remark = line and f"{line} (--acting all lets them)"
     return model
-
-
-def remark(model: Model, options: Namespace) -> str:
-    from ..io.load import not_acting
-
-    line = not_acting(model) if options.acting is None else ""
-    return line and f"{line.partition(':')[0]} (--acting all lets them)"
 
 
 def values_by_joint(model: Model, options: Namespace, *names: str) -> dict[str, dict[str, list[float]]]:

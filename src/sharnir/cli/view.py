@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 
 from ..model.model import Model
 from ..viewer.build import check_layers
 from ..viewer.live.view import subjects_of, view
-from .usage import UsageError, check_usage, given, remark, set_values, values_by_joint
+from .usage import UsageError, check_usage, given, set_values, values_by_joint
 
 
 def command(options: Namespace) -> None:
     if options.show:
         check_usage("--show", check_layers, options.show)
-    found = subjects_of(
-        options.files, floating=options.floating, strict=options.strict, package_paths=options.package_path,
-        acting=options.acting or "motion",
-    )  # fmt: skip
+    reading = {"floating": options.floating, "strict": options.strict, "package_paths": options.package_path}
+    found = subjects_of(options.files, acting=options.acting or "motion", **reading)
     first, start, parameters = found[0], None, None
     if isinstance(first, Model):
-        if line := remark(first, options):
-            print(f"sharnir: {line}", file=sys.stderr)
         if options.quantity:
             raise UsageError("--quantity", "it goes with results; a model file has none: `sharnir run` makes them")
         parameters = set_values(first, options.set) or None

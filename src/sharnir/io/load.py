@@ -71,7 +71,7 @@ def load(
 
 
 def not_acting(model: Model) -> str:
-    """What a robot has that does not act, in a line; empty where all does, or where that was asked for."""
+    """A line about what of a robot does not act; empty where all does."""
     if model.acting != MOTION:
         return ""
     types = [joint.type for joint in model.parts.joints]

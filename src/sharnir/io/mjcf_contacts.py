@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,14 +22,6 @@ SOFT = (
 )
 STANDARD = 9.81
 """m/s²: what weighs mechanisms where there is no gravity."""
-
-
-class Friction(NamedTuple):
-    """Coefficients of a pair as `Contact` has them: sliding; moments per normal force, in metres."""
-
-    friction: float
-    spin: float
-    rolling: float
 
 
 def add_contacts(on: MjcfImport) -> None:
@@ -52,9 +44,7 @@ def add_contacts(on: MjcfImport) -> None:
             continue
         body, other = (on.model.visuals[g].body for g in ends)
         weight = gravity * min(mass[x] for x in (body, other) if x != GROUND)
-        contact = Contact(
-            body, shapes[ends[0]], shapes[ends[1]], other, weight / (4.0 * SINK), DAMPING, slip=SLIP, **friction._asdict()
-        )
+        contact = Contact(body, shapes[ends[0]], shapes[ends[1]], other, weight / (4.0 * SINK), DAMPING, slip=SLIP, **friction)
         plain = f"{CALLED}{body}" if other == GROUND else f"contact of {body} with {other}"
         on.model.add_force(contact, names.unique(plain, "contact"))
         made.append(contact)
@@ -79,7 +69,7 @@ def _masses(on: MjcfImport) -> dict[str, float]:
     return {body.name: float(total[root[i]]) for i, body in enumerate(bodies)}
 
 
-def _pairs(on: MjcfImport) -> Iterator[tuple[int, int, Friction]]:
+def _pairs(on: MjcfImport) -> Iterator[tuple[int, int, dict[str, float]]]:
     """Geoms that touch by the rules of the file, its <pair>s first: bits agree, bodies differ and are neither excluded nor, away
     from the ground, carrier and carried."""
     c, listed = on.compiled, set[tuple[int, int]]()
@@ -110,5 +100,5 @@ def _body(on: MjcfImport, g: int) -> str:
     return on.carriers[int(on.compiled.geom_bodyid[g])].body
 
 
-def _friction(dimension: int, slide: float, spin: float, roll: float) -> Friction:
-    return Friction(slide if dimension > 1 else 0.0, spin if dimension > 3 else 0.0, roll if dimension > 4 else 0.0)
+def _friction(dimension: int, slide: float, spin: float, roll: float) -> dict[str, float]:
+    return {"friction": slide * (dimension > 1), "spin": spin * (dimension > 3), "rolling": roll * (dimension > 4)}

@@ -108,7 +108,7 @@ class LoadOptions(NamedTuple):
     passive: bool
     actuators: bool
     acting: str
-    """Of robots: whether limits, friction and contacts act, "all" or "motion"."""
+    """"all" or "motion": whether limits, friction and contacts of robots act."""
 
     @property
     def acts(self) -> bool:

@@ -13,7 +13,7 @@ from .values import ByName, Choice, Elements, Flag, Names, Scalar, ScalarOrVecto
 Values = Mapping[str, Any] | tuple[float, ...]
 STEPS = "steps"
 LIMITS = (ACT, IGNORE, *ENDING) = ("act", "ignore", "stop", "error")
-"""What happens at limits of joints; ENDING: a run ends there."""
+"""Ways to treat limits of joints; ENDING: a run ends there."""
 
 
 @element()
