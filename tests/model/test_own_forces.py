@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -224,3 +225,24 @@ def test_own_friction_is_identified_as_that_of_an_element():
         assert dict(zip(d.regressor_names, d.regressor_parameters, strict=True))["hinge.friction"] == 0.5
     q, v, a = [0.3], [0.4], [0.5]
     assert_close(sh.Dynamics(m).regressor(q, v, a), sh.Dynamics(by).regressor(q, v, a), TOLERANCE)
+
+
+def test_limits_without_an_end_let_a_joint_be_cut():
+    m = sh.samples.four_bar()
+    plain = [j.name for j in m.closing_joints]
+    for k, joint in enumerate(m.parts.joints):
+        m.parts.joints[k] = replace(joint, type=joint.type.replaced(limits=(-np.inf, None)))
+    assert [j.name for j in m.copy().closing_joints] == plain and not own(m)
+
+
+def test_a_forearm_that_rolls_is_stopped_as_what_its_wrist_carries():
+    """At the neutral position the roll of a straight arm carries next to nothing."""
+    m = sh.Model(gravity=(0.0, 0.0, 0.0))
+    m.add_body("forearm", 0.1, (0.0, 0.0, -0.1), (1e-3, 1e-3, 1e-4))
+    m.add_body("hand", 1.0, (0.0, 0.0, -0.2), (1e-3, 1e-3, 1e-4))
+    m.add_joint("roll", sh.Revolute("z", limits=(-1.0, 1.0)), "ground", "forearm")
+    m.add_joint("wrist", sh.Revolute("y", limits=(-2.0, 2.0)), "forearm", "hand", at=sh.Pose((0.0, 0.0, -0.2)))
+    stops = m.structure.forces.forces
+    M = sh.matrices(m, m.neutral(), np.zeros(2)).M_r
+    assert_close(stops["joint 'roll': stop"].stiffness, STOP_RATE**2 * np.sqrt(M[0, 0] * M[1, 1]), TOLERANCE)
+    assert_close(stops["joint 'wrist': stop"].stiffness, STOP_RATE**2 * M[1, 1], TOLERANCE)

@@ -59,7 +59,7 @@ def add_contacts(on: MjcfImport) -> None:
         report.approximated("shape that touches", where, note)
 
 
-def _masses(on: MjcfImport) -> dict[str, float]:
+def _masses(on: MjcfImport) -> dict[str, Any]:
     """By body, the mass of the whole mechanism that hangs on the ground where it does."""
     tree = on.model.tree
     bodies, root = [on.model.parts.bodies[k] for k in tree.bodies], list[int]()
@@ -69,7 +69,7 @@ def _masses(on: MjcfImport) -> dict[str, float]:
     return {body.name: float(total[root[i]]) for i, body in enumerate(bodies)}
 
 
-def _pairs(on: MjcfImport) -> Iterator[tuple[int, int, dict[str, float]]]:
+def _pairs(on: MjcfImport) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Geoms that touch by the rules of the file, its <pair>s first: bits agree, bodies differ and are neither excluded nor, away
     from the ground, carrier and carried."""
     c, listed = on.compiled, set[tuple[int, int]]()
@@ -100,5 +100,5 @@ def _body(on: MjcfImport, g: int) -> str:
     return on.carriers[int(on.compiled.geom_bodyid[g])].body
 
 
-def _friction(dimension: int, slide: float, spin: float, roll: float) -> dict[str, float]:
+def _friction(dimension: int, slide: float, spin: float, roll: float) -> dict[str, Any]:
     return {"friction": slide * (dimension > 1), "spin": spin * (dimension > 3), "rolling": roll * (dimension > 4)}

@@ -216,6 +216,7 @@ def _own_need(joint: Joint, acting: bool) -> str | None:
     """The reason why a joint needs its own coordinates; "" where options are only stored with it, None where there is none."""
     if not is_zero((joint.damping, joint.stiffness, joint.armature)):
         return "its own damping, stiffness or armature"
-    if joint.limits is None and is_zero(joint.friction):
+    ends = () if joint.limits is None else np.array(joint.limits, dtype=float)  # nan where there is none
+    if not np.isfinite(ends).any() and is_zero(joint.friction):
         return None
     return "its own limits or friction" if acting else ""

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ..structure import Structure
 
 STOP_RATE = 100.0
-"""rad/s: ω of the stop that `limits` of a joint are, k = I·ω², where I is the inertia that the coordinate carries at the neutral
-position. A joint that arrives with speed v goes about v/(2ω) beyond its end; steps of a millisecond resolve that."""
+"""rad/s: ω of the stop that `limits` of a joint are, k = I·ω² with I of `carried_inertias`. A joint that arrives with speed v
+goes about v/(2ω) beyond its end; steps of a millisecond resolve that."""
 STOP_RATIO = 0.5
 """ζ of its damping, c = 2·ζ·I·ω: where other joints give way, less inertia than I takes part, and that is nearer to critical."""
 STOP_ONSET = 1e-3
