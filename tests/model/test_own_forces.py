@@ -242,7 +242,7 @@ def test_a_forearm_that_rolls_is_stopped_as_what_its_wrist_carries():
     m.add_body("hand", 1.0, (0.0, 0.0, -0.2), (1e-3, 1e-3, 1e-4))
     m.add_joint("roll", sh.Revolute("z", limits=(-1.0, 1.0)), "ground", "forearm")
     m.add_joint("wrist", sh.Revolute("y", limits=(-2.0, 2.0)), "forearm", "hand", at=sh.Pose((0.0, 0.0, -0.2)))
-    stops = m.structure.forces.forces
+    stops: dict[str, Any] = dict(m.structure.forces.forces)
     M = sh.matrices(m, m.neutral(), np.zeros(2)).M_r
     assert_close(stops["joint 'roll': stop"].stiffness, STOP_RATE**2 * np.sqrt(M[0, 0] * M[1, 1]), TOLERANCE)
     assert_close(stops["joint 'wrist': stop"].stiffness, STOP_RATE**2 * M[1, 1], TOLERANCE)
