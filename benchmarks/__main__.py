@@ -45,6 +45,7 @@ PAGES = {
     "kane": "kane_table",
     "figure1": "figure1",
     "urdf": "urdf",
+    "acting": "acting",
     "loops": "loops",
     "starts": "starts",
     "stabilisation": "stabilisation",

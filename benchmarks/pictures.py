@@ -55,7 +55,7 @@ def the_frames(path: Path) -> None:
 
 def a_robot(path: Path) -> None:
     (urdf,) = robot_files("ur_description/urdf/ur5_robot.urdf")
-    sh.load(urdf).draw(path, [0.4, -1.2, 1.4, -1.0, -1.5, 0.3], size=SIZE)
+    sh.load(urdf, acting="motion").draw(path, [0.4, -1.2, 1.4, -1.0, -1.5, 0.3], size=SIZE)
 
 
 def a_mode(path: Path) -> None:

@@ -27,6 +27,7 @@ from .errors import IntegrationError as IntegrationError
 from .errors import LinearizationWarning as LinearizationWarning
 from .errors import MethodError as MethodError
 from .errors import ModelError as ModelError
+from .errors import NotActingWarning as NotActingWarning
 from .errors import SaveError as SaveError
 from .errors import SharnirError as SharnirError
 from .errors import SimulationError as SimulationError

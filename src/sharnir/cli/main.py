@@ -75,6 +75,8 @@ def add_file(p: Parser) -> None:
 def add_reading(p: Parser) -> None:
     p.flag("--floating", what="let the root move freely instead of fixing it to the ground")
     p.flag("--strict", what="refuse a file with elements that would be ignored")
+    acting = "of robots: motion, the bare equations, or all: limits and friction of joints, contacts of MJCF"
+    p.add_argument("--acting", choices=("motion", "all"), help=acting)
     p.list_option("--package-path", "a folder with ROS packages", Path, "FOLDER")
 
 
@@ -111,7 +113,7 @@ def add_run(p: Parser) -> None:
     p.option("--max-steps", type=at_least(1), metavar="NUMBER", help="end after so many steps, with the motion so far")
     p.option("--max-seconds", type=positive, metavar="SECONDS", help="end after so many seconds of computing, likewise")
     p.option("--interval", type=positive, metavar="SECONDS", dest="output", help="between rows of the result")
-    p.option("--limits", metavar="NAME", help="at joint limits: ignore, stop or error")
+    p.option("--limits", metavar="NAME", help="at joint limits: act (as elastic stops), ignore, stop or error")
     p.option("--stabilisation", metavar="NAME", help="constraint stabilisation: projection, partitioning, baumgarte, ggl, none")
     p.list_option("--decay", "of baumgarte (α, then β) or ggl, 1/s", positive, "NUMBER")
     p.file("-o", "--output", what="write the motion: .nc, or .csv", dest="numbers")
@@ -234,6 +236,8 @@ def run_command(options: Namespace) -> None:
         print(schema_text(), end="")
     else:
         import_module(f".{options.command}", __package__).command(options)
+        if (line := getattr(options, "remark", "")) and not getattr(options, "quiet", False):
+            print(f"sharnir: {line}", file=sys.stderr)
 
 
 def main() -> None:

@@ -33,7 +33,7 @@ from .large_models import no_collection
 from .mobility import counted_bodies, degrees_of_freedom
 from .parameter_paths import make_parameter
 from .parameters import ParameterView, check_values, parameter_value
-from .parts import ModelParts
+from .parts import MOTION, ModelParts, check_acting
 from .placed_joint import PlacedJoint, couple, new_placed_joint
 from .pose import Pose, vector3
 from .references import check_joints, is_name_in, name_taken, pair, place, pose
@@ -136,6 +136,17 @@ class Model(Shown):
         self._changing("change numbering")
         topology.check_numbering(rule)
         self._numbering = rule
+
+    @property
+    def acting(self) -> str:
+        """Which options of joints act: "all"; all but `limits`, "friction"; neither limits nor friction, "motion", as `load` has
+        robots unless asked for all. What does not act is stored. Set it before the model is used."""
+        return self.parts.acting
+
+    @acting.setter
+    def acting(self, what: str) -> None:
+        self._changing("change acting")
+        self.parts.acting = check_acting(what)
 
     # --- building -------------------------------------------------------------------------------------------------------
     def add_body(
@@ -632,7 +643,7 @@ class Model(Shown):
         return slice(0, 0)
 
     def _needed_coordinates(self) -> dict[str, str]:
-        return needed_coordinates(self.parts.joints, self.parts.forces, self.parts.constraints)
+        return needed_coordinates(self.parts.joints, self.parts.forces, self.parts.constraints, self.acting != MOTION)
 
     def _changing(self, what: str, *names: str | None) -> None:
         if self._frozen_by:

@@ -47,7 +47,7 @@ def simulate(
     output: float | ArrayLike | None = 0.01,
     every: int = 1,
     events: Event | Impact | Sequence[Event | Impact] = (),
-    limits: str = "ignore",
+    limits: str = "act",
     stabilisation: str | None = None,
     decay: float | Sequence[float] | None = None,
     balance: bool = True,
@@ -76,7 +76,8 @@ def simulate(
     output       interval of the times of the result (its end is always among them), or the times themselves, or None: every
                  step (`every`-th step)
     events       of `sharnir.Event` and `sharnir.Impact`
-    limits       of joints: "ignore" them, "stop" the run where one is reached, or raise an "error" there
+    limits       of joints: "act", as elastic stops, where the model lets them (`Model.acting`), an `Impact.stop` of a joint in
+                 its place; "ignore" them; or without stops "stop" the run where one is reached, or raise an "error" there
     stabilisation   of constraints: "projection" (after every step; the default), "partitioning" (independent coordinates
                  alone are integrated), "baumgarte", "ggl", "none"; docs/theory/loops.md
     decay        of violations, 1/s: of "baumgarte" α and β or one number for both, of "ggl" one number; by default five
