@@ -1,0 +1,64 @@
+"""Equations of motion as a module of Python that needs NumPy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import sympy as sp
+from sympy.printing.pycode import PythonCodePrinter
+
+from ..errors import ModelError
+
+if TYPE_CHECKING:
+    from .equations_of_motion import EquationsOfMotion
+
+TEXT = '''"""Equations of motion of {name}: M dv/dt + h = tau + J' lambda, J dv/dt + gamma = 0."""
+
+import math
+
+import numpy as np
+
+
+def equations(q, v, t=0.0{parameters}):
+    """M (n, n), h (n,), J (m, n), gamma (m,) in a state."""
+    {q}
+    {v}
+{body}    return M, h, J, gamma
+
+
+def forward(q, v, tau=None, t=0.0, **parameters):
+    """Accelerations and multipliers: those of least length where constraints depend on one another."""
+    M, h, J, gamma = equations(q, v, t, **parameters)
+    free = np.linalg.solve(M, (0.0 if tau is None else np.asarray(tau)) - h)
+    response = np.linalg.solve(M, J.T)
+    lam = np.linalg.lstsq(J @ response, -gamma - J @ free, rcond=1e-12)[0]
+    return free + response @ lam, lam
+'''
+
+
+def python_text(x: EquationsOfMotion) -> str:
+    """The module: functions `equations` and `forward`."""
+    parts, symbols, print_ = x.parts, x.symbols, PythonCodePrinter({"fully_qualified_modules": True, "precision": 17}).doprint
+    every = [*(y for _, y in x.definitions), *(y for part in parts.values() for y in part)]
+    if any(y.has(sp.core.function.AppliedUndef) for y in every):
+        raise ModelError(f"the equations of {x.name!r} read a table, which this code has not; ask sharnir.Dynamics for numbers")
+    zero = sp.zeros(0, len(symbols["v"]))
+    h = parts["coriolis"] + parts["gravity"] - parts["forces"]
+
+    def array(rows: Iterable[Iterable[sp.Expr]]) -> str:
+        return "[" + ", ".join("[" + ", ".join(map(print_, row)) + "]" for row in rows) + "]"
+
+    def vector(column: sp.Matrix) -> str:
+        return "np.array([" + ", ".join(map(print_, column)) + "], dtype=float)"
+
+    body = [f"{symbol} = {print_(y)}" for symbol, y in x.definitions]
+    body += [f"M = np.array({array(parts['M'].tolist())}, dtype=float)", f"h = {vector(h)}"]
+    J = parts.get("J", zero)
+    body += [f"J = np.array({array(J.tolist())}, dtype=float).reshape({J.rows}, {J.cols})"]
+    body += [f"gamma = {vector(parts.get('gamma', zero))}"]
+    values = "".join(f", {symbol}={value!r}" for symbol, value in zip(symbols["parameters"], x.parameters.values(), strict=True))
+    unpacked = {name: f"{', '.join(map(str, symbols[name]))}, = {name}" for name in ("q", "v")}
+    return TEXT.format(
+        name=x.name, parameters=f", *{values}" if values else "", body="".join(f"    {line}\n" for line in body), **unpacked
+    )
