@@ -26,8 +26,8 @@ FORMS = {
 }
 LARGEST = 20_000
 """Operations beyond which formulas are of no use."""
-READABLE, PRODUCTS = 3_000, 150_000
-"""Operations, and products of terms, up to which formulas are simplified."""
+READABLE, PRODUCTS, TERMS = 3_000, 150_000, 800
+"""Operations, products of terms, and terms up to which formulas are simplified."""
 
 
 def derive(model: Model, form: str = "auto", parameters: str | Iterable[str] = "all") -> EquationsOfMotion:
@@ -175,5 +175,6 @@ def _as_sums(
         found = Expression(graph, [x for name in order for x in inputs[name]], outputs)(*(x for name in order for x in symbols[name]))
     except TooLong:
         return None
-    return [atoms.sum(x) for x in found]
+    sums = [atoms.sum(x) for x in found]
+    return sums if sum(len(x.terms) for x in sums) <= TERMS else None
 

@@ -110,7 +110,7 @@ class EquationsOfMotion:
         if part == "constraints":
             return [(_terms(x), [(sp.Integer(0), None)]) for name in ("residuals", "speeds") for x in parts.get(name, ())]
         if part == "momentum":
-            return [([(p, None)], _terms(x)) for p, x in zip(symbols["p"], parts.get("momentum", ()), strict=False)]
+            return [([(p, None)], _terms(x)) for p, x in zip(symbols.get("p", ()), parts.get("momentum", ()), strict=False)]
         if part == "equations":
             return self._hamilton() if self.form == "hamilton" else [self._row(k) for k in range(len(symbols["v"]))]
         letter = {"coriolis": "c", "gravity": "g", "forces": "Q", "gamma": "gamma"}.get(part, part)
@@ -148,22 +148,21 @@ def assembled(
 ) -> EquationsOfMotion:
     """The equations of a model from the numbers of its graph, or from these as sums."""
     s, rows = model.structure, len(groups.get("gamma", ()))
-    q = [written(name) for name in model.q_names]
-    v = [written(name) for name in model.v_names]
+    given = _Given()
+    symbols = {"t": given([Written("t")]), "q": given(map(written, model.q_names))}
     speeds = {x.index: k for k, x in enumerate(inputs["v"])}
-    for coordinate, rate in zip(q, groups["rates"], strict=True):
-        if isinstance(rate, Symbol) and rate.index in speeds:
-            v[speeds[rate.index]] = coordinate.rate
-    n = [("",) if s.nv == 1 else (str(k + 1),) for k in range(s.nv)]
-    names = {
-        "parameters": [written(name) for name in letters],
-        "q": q, "v": v, "a": [x.rate for x in v], "t": [Written("t")],
-        "tau": [Written("tau", k if k[0] else ()) for k in n],
-        "lambda": [Written("lambda", (str(k + 1),) if rows > 1 else ()) for k in range(rows)],
-        "p": [Written("p", k if k[0] else ()) for k in n] if form == "hamilton" else [],
-    }  # fmt: skip
-    names |= {"rates of q": [x.rate for x in q], "rates of p": [x.rate for x in names["p"]]}
-    symbols, shown = _symbols(names)
+    moves = [speeds.get(x.index) if isinstance(x, Symbol) else None for x in groups["rates"]]
+    """The speed that is the rate of each coordinate."""
+    rate_of = {k: given.written[x].rate for k, x in zip(moves, symbols["q"], strict=True) if k is not None}
+    symbols["v"] = given(rate_of.get(k) or written(name) for k, name in enumerate(model.v_names))
+    symbols["a"] = given(given.written[x].rate for x in symbols["v"])
+    own = [given([given.written[x].rate])[0] if k is None else symbols["v"][k] for k, x in zip(moves, symbols["q"], strict=True)]
+    symbols["rates of q"] = own
+    symbols["parameters"] = given(map(written, letters))
+    symbols |= {"tau": given.numbered("tau", s.nv), "lambda": given.numbered("lambda", rows)}
+    if form == "hamilton":
+        symbols["p"] = given.numbered("p", s.nv)
+        symbols["rates of p"] = given(given.written[x].rate for x in symbols["p"])
     keys = {f"{name}{k}": x for name in ("q", "v", "t") for k, x in enumerate(symbols[name])}
     keys |= {f"parameter{list(s.parameters).index(name)}": x for name, x in zip(letters, symbols["parameters"], strict=True)}
     book = Names(keys)
@@ -179,25 +178,32 @@ def assembled(
         width = s.nv if name in ("M", "J") else 1
         parts[name] = sp.Matrix(len(group) // width, width, found[at : at + len(group)])
         at += len(group)
-    shown |= {symbol: written(symbol.name) for symbol, _ in book.definitions}
     values = {name: model.parameters[name] for name in letters}
     notes = list(_notes(model, sums is not None))
-    return EquationsOfMotion(model.name, form, parts, symbols, values, book.definitions, sums is not None, operations, notes, shown)
+    return EquationsOfMotion(model.name, form, parts, symbols, values, book.definitions, sums is not None, operations, notes, given.written)
 
 
-def _symbols(names: Mapping[str, Iterable[Written]]) -> tuple[dict[str, list[sp.Symbol]], dict[sp.Symbol, Written]]:
-    """A real symbol for every name, by its identifier; and how it is written. Equal names of one thing are one symbol."""
-    owners: dict[str, Written] = {}
-    found: dict[Written, sp.Symbol] = {}
+class _Given:
+    """Symbols given to names, each with an identifier of its own, and how they are written."""
 
-    def symbol(name: Written) -> sp.Symbol:
-        identifier = name.identifier
-        while owners.setdefault(identifier, name) != name:
-            identifier += "_"
-        found[name] = sp.Symbol(identifier, real=True)
-        return found[name]
+    def __init__(self) -> None:
+        self.written: dict[sp.Symbol, Written] = {}
+        self._taken = {"q", "v", "np", "math"}  # names of the Python code
 
-    return {group: [symbol(name) for name in every] for group, every in names.items()}, {x: name for name, x in found.items()}
+    def __call__(self, names: Iterable[Written]) -> list[sp.Symbol]:
+        return [self._symbol(name) for name in names]
+
+    def numbered(self, letter: str, n: int) -> list[sp.Symbol]:
+        return self(Written(letter, (str(k + 1),) if n > 1 else ()) for k in range(n))
+
+    def _symbol(self, name: Written) -> sp.Symbol:
+        found, k = name, 2
+        while found.identifier in self._taken:
+            found, k = name._replace(indices=(*name.indices, str(k))), k + 1
+        self._taken.add(found.identifier)
+        symbol = sp.Symbol(found.identifier, real=True)
+        self.written[symbol] = name if name.identifier in ("q", "v", "np", "math") else found
+        return symbol
 
 
 def _notes(model: Model, simplified: bool) -> Iterable[str]:

@@ -16,7 +16,7 @@ from .sums import ONE, Atoms, Monomial, Sum, Terms, joined
 
 NAMED = 6
 """Operations of a root or a function beyond which it gets a name."""
-CONTRACTED, FOURIER = 40, 12
+CONTRACTED, FOURIER = 24, 8
 """Terms up to which angle sums are looked for, and multiples of angles."""
 SHORT = 3000
 """Denominators beyond which a ratio is written as a decimal number."""
@@ -74,19 +74,32 @@ class Textbook:
         groups: dict[Monomial, dict[Monomial, Coefficient]] = {}
         for monomial, c in x.terms.items():
             turns = tuple((k, power) for k, power in monomial if power > 0 and self.atoms.every[k].kind in ("sin", "cos"))
-            rest = joined(monomial, tuple((k, -power) for k, power in turns))
+            rest = joined(monomial, _inverse(turns))
             groups.setdefault(rest, {})[turns] = c
         shared = _shared(groups)
-        collected: dict[tuple[Monomial, sp.Expr], Terms] = {}
+        collected: dict[sp.Expr, dict[Monomial, Terms]] = {}
         for rest, turns in groups.items():
-            rest = joined(rest, tuple((k, -power) for k, power in shared))
-            still = tuple((k, power) for k, power in rest if self._is_constant(k))
-            moving = joined(rest, tuple((k, -power) for k, power in still))
+            rest = joined(rest, _inverse(shared))
             for c, product in self._shortest(turns):
-                collected.setdefault((moving, product), {})[still] = c
-        terms = [self._factored(c) * self._product(moving) * product for (moving, product), c in collected.items()]
-        common = terms[0] if len(terms) == 1 else sp.Add(*terms)
-        return sp.Mul(self._product(shared), common)
+                moving = tuple((k, power) for k, power in rest if not self._is_constant(k))
+                collected.setdefault(product, {}).setdefault(moving, {})[joined(rest, _inverse(moving))] = c
+        terms = [term for product, inside in collected.items() for term in self._with_turns(product, inside)]
+        common = set.intersection(*(set(sp.Mul.make_args(term)) for term in terms)) if len(terms) > 1 else set()
+        total = sp.Add(*(term / sp.Mul(*common) for term in terms)) if common else sp.Add(*terms)
+        return sp.Mul(self._product(shared), *common, total)
+
+    def _with_turns(self, product: sp.Expr, inside: dict[Monomial, Terms]) -> Iterator[sp.Expr]:
+        """Terms that share a product of sines and cosines: together where there is one."""
+        if product == 1 or len(inside) == 1:
+            yield from (self._factored(c) * self._product(moving) * product for moving, c in inside.items())
+            return
+        shared = _shared([joined(moving, still) for moving, c in inside.items() for still in c])
+        moved, held = (tuple(x for x in shared if self._is_constant(x[0]) == held) for held in (False, True))
+        terms = []
+        for moving, c in inside.items():
+            less = {joined(still, _inverse(held)): x for still, x in c.items()}
+            terms.append(self._factored(less) * self._product(joined(moving, _inverse(moved))))
+        yield self._product(shared) * _sum_of(terms) * product
 
     def _shortest(self, turns: Terms) -> Iterator[tuple[Coefficient, sp.Expr]]:
         """A polynomial in sines and cosines in as few terms as it can be written with: (coefficient, product)."""
@@ -97,8 +110,7 @@ class Textbook:
         ways = [sp.Add(*(sp.Mul(number(c), self._product(m)) for m, c in turns.items()))]
         if len(turns) > 1:
             ways.append(sp.expand(TR6(ways[0])))
-            if len(turns) <= CONTRACTED:
-                ways += [TR10i(way) for way in ways]
+            ways += [_contracted(way) for way in ways]
             if len(turns) <= FOURIER:
                 ways.append(sp.expand(TR8(ways[0])))
         best = min(ways, key=lambda way: (len(sp.Add.make_args(way)), sp.count_ops(way)))
@@ -118,7 +130,7 @@ class Textbook:
         having = {joined(m, ((best, -1),)): c for m, c in terms.items() if dict(m).get(best, 0) > 0}
         others = {m: c for m, c in terms.items() if dict(m).get(best, 0) <= 0}
         taken = self._of(best) * self._factored(having)
-        return taken + self._factored(others) if others else taken
+        return _sum_of([taken, *sp.Add.make_args(self._factored(others))]) if others else taken
 
     def _product(self, monomial: Monomial) -> sp.Expr:
         return sp.Mul(*(self._of(k) ** power for k, power in monomial))
@@ -142,6 +154,19 @@ class Textbook:
         return self._formulas[k]
 
 
+def _contracted(x: sp.Expr) -> sp.Expr:
+    """A sum with sines and cosines of sums of angles, found among terms whose coefficients differ at most in sign."""
+    alike: dict[sp.Expr, list[sp.Expr]] = {}
+    for term in sp.Add.make_args(x):
+        c, product = term.as_coeff_Mul()
+        alike.setdefault(abs(c), []).append(product if c > 0 else -product)
+    return sp.Add(*(c * (TR10i(sp.Add(*y)) if 1 < len(y) <= CONTRACTED else sp.Add(*y)) for c, y in alike.items())).expand()
+
+
+def _inverse(monomial: Monomial) -> Monomial:
+    return tuple((k, -power) for k, power in monomial)
+
+
 def _shared(monomials: Iterable[Monomial]) -> Monomial:
     """The product that divides all of them."""
     first, *rest = (dict(m) for m in monomials) if monomials else ({},)
@@ -149,12 +174,16 @@ def _shared(monomials: Iterable[Monomial]) -> Monomial:
 
 
 def _sum_of(terms: Sequence[sp.Expr]) -> sp.Expr:
-    """The sum with a ratio that all terms share in front."""
+    """The sum with a simple ratio, and a sign, that all terms share in front."""
     total = sp.Add(*terms)
-    if len(terms) > 1 and not total.has(sp.Float):
-        content, rest = total.primitive()
-        return sp.Mul(content, rest, evaluate=content == 1)
-    return total
+    if not isinstance(total, sp.Add):
+        return total
+    content, rest = (sp.Integer(1), total) if total.has(sp.Float) else total.primitive()
+    if content.q % 5 == 0 and any(abs(term.as_coeff_Mul()[0]) != 1 for term in rest.args):  # 0.1 (10 x + 7)
+        content, rest = sp.Integer(1), total
+    if all(term.could_extract_minus_sign() for term in rest.args):
+        content, rest = -content, -rest
+    return rest if content == 1 else sp.Mul(content, rest, evaluate=False)
 
 
 # --- graphs -----------------------------------------------------------------------------------------------------------------

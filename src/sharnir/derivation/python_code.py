@@ -22,9 +22,8 @@ import numpy as np
 
 def equations(q, v, t=0.0{parameters}):
     """M (n, n), h (n,), J (m, n), gamma (m,) in a state."""
-    {q}
-    {v}
-{body}    return M, h, J, gamma
+    {states} = q, v
+{body}
 
 
 def forward(q, v, tau=None, t=0.0, **parameters):
@@ -52,13 +51,12 @@ def python_text(x: EquationsOfMotion) -> str:
     def vector(column: sp.Matrix) -> str:
         return "np.array([" + ", ".join(map(print_, column)) + "], dtype=float)"
 
-    body = [f"{symbol} = {print_(y)}" for symbol, y in x.definitions]
-    body += [f"M = np.array({array(parts['M'].tolist())}, dtype=float)", f"h = {vector(h)}"]
     J = parts.get("J", zero)
-    body += [f"J = np.array({array(J.tolist())}, dtype=float).reshape({J.rows}, {J.cols})"]
-    body += [f"gamma = {vector(parts.get('gamma', zero))}"]
+    body = [f"{symbol} = {print_(y)}" for symbol, y in x.definitions]
+    body += ["return (", f"    np.array({array(parts['M'].tolist())}, dtype=float),", f"    {vector(h)},"]
+    body += [f"    np.array({array(J.tolist())}, dtype=float).reshape({J.rows}, {J.cols}),"]
+    body += [f"    {vector(parts.get('gamma', zero))},", ")"]
     values = "".join(f", {symbol}={value!r}" for symbol, value in zip(symbols["parameters"], x.parameters.values(), strict=True))
-    unpacked = {name: f"{', '.join(map(str, symbols[name]))}, = {name}" for name in ("q", "v")}
-    return TEXT.format(
-        name=x.name, parameters=f", *{values}" if values else "", body="".join(f"    {line}\n" for line in body), **unpacked
-    )
+    states = ", ".join("(" + "".join(f"{symbol}, " for symbol in symbols[name]).rstrip() + ")" for name in ("q", "v"))
+    text = "\n".join(f"    {line}" for line in body)
+    return TEXT.format(name=x.name, parameters=f", *{values}" if values else "", states=states, body=text)

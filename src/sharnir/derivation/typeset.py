@@ -61,7 +61,7 @@ class _MathML(MathMLPresentationPrinter):
 
 def _latex(x: Any, names: Mapping[sp.Symbol, Written]) -> str:
     own = {symbol: (names.get(symbol) or written(symbol.name)).latex for symbol in x.free_symbols}
-    return str(sp.latex(x, symbol_names=own))
+    return str(sp.latex(x, symbol_names=own, fold_func_brackets=True))
 
 
 def _mathml(x: Any, names: Mapping[sp.Symbol, Written]) -> str:
