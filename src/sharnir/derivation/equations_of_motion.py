@@ -101,7 +101,7 @@ class EquationsOfMotion:
             raise MethodError(unknown(f"part {part!r}", part, TITLES, "parts"))
         parts, symbols = self.parts, self.symbols
         if part in ("kinetic", "potential"):
-            return [([(sp.Symbol("T" if part == "kinetic" else "V"), None)], _terms(parts[part][0]))]
+            return [] if parts[part][0] == 0 else [([(sp.Symbol("T" if part == "kinetic" else "V"), None)], _terms(parts[part][0]))]
         if part == "definitions":
             return [([(symbol, None)], _terms(x)) for symbol, x in self.definitions]
         if part == "rates":
