@@ -29,10 +29,12 @@ def equations(q, v, t=0.0{parameters}):
 def forward(q, v, tau=None, t=0.0, **parameters):
     """Accelerations and multipliers: those of least length where constraints depend on one another."""
     M, h, J, gamma = equations(q, v, t, **parameters)
-    free = np.linalg.solve(M, (0.0 if tau is None else np.asarray(tau)) - h)
-    response = np.linalg.solve(M, J.T)
-    lam = np.linalg.lstsq(J @ response, -gamma - J @ free, rcond=1e-12)[0]
-    return free + response @ lam, lam
+    force = (0.0 if tau is None else np.asarray(tau)) - h
+    if not len(J):
+        return np.linalg.solve(M, force), gamma
+    matrix = np.block([[M, -J.T], [J, np.zeros((len(J), len(J)))]])
+    found = np.linalg.lstsq(matrix, np.concatenate([force, -gamma]), rcond=1e-13)[0]
+    return found[: len(M)], found[len(M) :]
 '''
 
 

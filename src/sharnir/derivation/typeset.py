@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import sympy as sp
 from sympy.printing.mathml import MathMLPresentationPrinter
+from sympy.printing.pretty.pretty_symbology import greek_unicode
 
 from .names import GREEK, Written, written
 
@@ -14,6 +15,8 @@ Term: TypeAlias = tuple[Any, sp.Symbol | None]
 """A formula or a matrix, and the symbol it is multiplied by."""
 Line: TypeAlias = tuple[Sequence[Term], Sequence[Term]]
 """Both sides of an equation."""
+TIMES, SPACE = "<mo>&InvisibleTimes;</mo>", '<mspace width="0.16em"/>'
+"""Between factors, as SymPy and as a page has it."""
 SHOWN = 6
 """Digits of decimal numbers."""
 SIMPLE, TENS = 12, (5, 10)
@@ -26,6 +29,7 @@ class Style(NamedTuple):
     formula: Callable[[Any, Mapping[sp.Symbol, Written]], str]
     plus: str
     minus: str
+    times: str
     bracketed: str
 
 
@@ -33,24 +37,46 @@ class _MathML(MathMLPresentationPrinter):
     """MathML with symbols in the words of the model."""
 
     def __init__(self, names: Mapping[sp.Symbol, Written]) -> None:
-        super().__init__({"mul_symbol": "none"})
+        super().__init__()
         self.names = names
 
     def _print_Symbol(self, x: sp.Symbol, style: str = "plain") -> Any:
         name = self.names.get(x) or written(x.name)
         out = self._word(name.base)
         if name.dots:
-            out = self._element("mover", out, self._element("mo", self.dom.createTextNode("˙¨"[name.dots - 1])))
+            out = self._element("mover", out, self._operator("˙¨"[name.dots - 1]))
+            out.setAttribute("accent", "true")
         if name.indices:
             row = self._element("mrow", *(self._word(word) for word in ",".join(name.indices).replace(",", "\0,\0").split("\0")))
             out = self._element("msub", out, row)
         return out
 
-    def _word(self, word: str) -> Any:
-        from sympy.printing.pretty.pretty_symbology import greek_unicode
+    def _print_Pow(self, x: sp.Pow) -> Any:
+        turned = isinstance(x.base, (sp.sin, sp.cos)) and x.exp.is_Integer and x.exp > 0
+        return self._turn(x.base, self._print(x.exp)) if turned else super()._print_Pow(x)
 
+    def _print_sin(self, x: sp.Expr) -> Any:
+        return self._turn(x)
+
+    _print_cos = _print_sin
+
+    def _turn(self, x: sp.Expr, *power: Any) -> Any:
+        """sin² θ; brackets only around an angle of several parts."""
+        name = self._element("mi", self.dom.createTextNode(x.func.__name__))
+        name = self._element("msup", name, *power) if power else name
+        angle = self._print(x.args[0])
+        if not x.args[0].is_Symbol:
+            angle = self._element("mrow", self._operator("("), angle, self._operator(")"))
+        return self._element("mrow", name, self._operator("\u2061"), angle)
+
+    def _operator(self, text: str) -> Any:
+        return self._element("mo", self.dom.createTextNode(text))
+
+    def _word(self, word: str) -> Any:
+        if word == ",":
+            return self._operator(word)
         text = self.dom.createTextNode(greek_unicode[word] if word in GREEK else word)
-        return self._element("mo" if word == "," else "mn" if word.isdigit() else "mi", text)
+        return self._element("mn" if word.isdigit() else "mi", text)
 
     def _element(self, name: str, *children: Any) -> Any:
         out = self.dom.createElement(name)
@@ -65,11 +91,11 @@ def _latex(x: Any, names: Mapping[sp.Symbol, Written]) -> str:
 
 
 def _mathml(x: Any, names: Mapping[sp.Symbol, Written]) -> str:
-    return str(_MathML(names).doprint(x))
+    return str(_MathML(names).doprint(x)).replace("<mo>-</mo>", "<mo>−</mo>").replace(TIMES, SPACE)
 
 
-LATEX = Style(_latex, " + ", " - ", r"\left({}\right)")
-MATHML = Style(_mathml, "<mo>+</mo>", "<mo>−</mo>", "<mrow><mo>(</mo>{}<mo>)</mo></mrow>")
+LATEX = Style(_latex, " + ", " - ", " ", r"\left({}\right)")
+MATHML = Style(_mathml, "<mo>+</mo>", "<mo>−</mo>", SPACE, "<mrow><mo>(</mo>{}<mo>)</mo></mrow>")
 
 
 def sides(style: Style, line: Line, names: Mapping[sp.Symbol, Written]) -> tuple[str, str]:
@@ -86,7 +112,7 @@ def _sum(style: Style, terms: Sequence[Term], names: Mapping[sp.Symbol, Written]
         x = -x if negative else x
         text = style.formula(x, names)
         if symbol is not None:
-            text = "" if x == 1 else style.bracketed.format(text) if isinstance(x, sp.Add) else text + " "
+            text = "" if x == 1 else style.bracketed.format(text) if isinstance(x, sp.Add) else text + style.times
             text += style.formula(symbol, names)
         out += (style.minus.lstrip() if negative else "") + text if not out else (style.minus if negative else style.plus) + text
     return out or style.formula(sp.Integer(0), names)
