@@ -109,8 +109,8 @@ def bicycle() -> sh.Model:
 MODELS: list[Callable[[], sh.Model]] = [pendulum, cart_pole, double_pendulum, slider_crank, top, bicycle]
 
 HEAD = """# Equations of motion as formulas
-`sh.derive(model)` turns the graphs that every other answer is computed from into formulas, and simplifies them until they read as in
-a textbook. It needs SymPy: `pip install "sharnir[derive]"`.
+`sh.derive(model)` turns the graphs that every other answer is computed from into formulas, and simplifies them until they
+read as in a textbook. It needs SymPy: `pip install "sharnir[derive]"`.
 
 ```python
 import sharnir as sh
@@ -128,26 +128,30 @@ print(equations.latex("M"))
 
 | | |
 |---|---|
-| `latex()`, `latex("M")` | all of it, or one part: "kinetic", "potential", "equations", "constraints", "M", "coriolis", "gravity", "forces", "J", "gamma"; in a notebook it shows itself |
-| `sympy()` | matrices and symbols of SymPy: M, coriolis, gravity, forces, kinetic, potential, J, gamma, q, v, a, tau, parameters … |
+| `latex()`, `latex("M")` | all of it, or one part; in a notebook it shows itself |
+| `sympy()` | matrices and symbols of SymPy, by the names of the parts; q, v, a, tau, lambda, t, parameters |
 | `python()` | a module that needs NumPy alone, with `equations(q, v, t)` and `forward(q, v, tau, t)` |
 | `html("page.html")` | a page that opens offline; mathematics is MathML |
-| `simplified`, `operations`, `notes` | whether formulas were simplified, how many operations they have, what to know beside them |
+| `simplified`, `operations`, `notes` | whether formulas were simplified, how long they are, what to know beside them |
+
+Parts are "kinetic", "potential", "equations", "constraints", "M", "coriolis", "gravity", "forces", "J", "gamma", "rates",
+"momentum", "definitions" (named subexpressions).
 
 The command line does the same: `sharnir derive FILE --latex`, `--python`, `--html page.html`.
 
-Letters are what the model declares as parameters, or paths such as "pole.mass" in `parameters=`; other numbers are written as numbers,
-as ratios where they are meant (1/12) and as decimals else. Coordinates have the names of their joints, Greek ones as Greek letters;
-τ is the force of each coordinate, Q what forces, springs and dampers of the model do. A drive in time, a force, a constraint of
-your own is in the formulas; a table is a function with a name.
+Letters are what the model declares as parameters, or paths such as "pole.mass" in `parameters=`; other numbers are written as
+numbers, as ratios where they are meant (1/12) and as decimals else. Coordinates have the names of their joints, Greek ones as
+Greek letters; τ is the force of each coordinate, Q what forces, springs and dampers of the model do. A drive in time, a
+force, a constraint of your own is in the formulas; a table is a function with a name.
 
-`form="lagrange2"` has independent coordinates: M v̇ + c + g = τ + Q, with c = C(q, v) v and g = ∂V/∂q. `form="lagrange1"` has closed loops and
-constraints too: Jᵀλ on the right, and J v̇ + γ = 0. `form="auto"` takes the one the model needs. `form="hamilton"` has momenta p = M v and
-their rates. Speeds of ball and free joints are angular velocities in the axes of the moved body; their quaternions have length one.
+`form="lagrange2"` has independent coordinates: M v̇ + c + g = τ + Q, with c = C(q, v) v and g = ∂V/∂q. `form="lagrange1"` has
+closed loops and constraints too: Jᵀλ on the right, and J v̇ + γ = 0. `form="auto"` takes the one the model needs.
+`form="hamilton"` has momenta p = M v and their rates. Speeds of ball and free joints are angular velocities in the axes of
+the moved body; their quaternions have length one.
 
-Simplification is bounded by work, not by a clock: beyond 3 000 operations, 150 000 products of terms or 800 terms formulas consist of
-named subexpressions, as they are computed, and `simplified` is False. Beyond 20 000 operations, and for flexible bodies and forces
-with states, `derive` refuses and says why.
+Simplification is bounded by work, not by a clock: beyond 3 000 operations, 150 000 products of terms or 800 terms formulas
+consist of named subexpressions, as they are computed, and `simplified` is False. Beyond 20 000 operations, and for flexible
+bodies and forces with states, `derive` refuses and says why.
 
 What follows is written by `python -m benchmarks equations`; a test compares every formula with `Dynamics`.
 """

@@ -36,8 +36,8 @@ def derive(model: Model, form: str = "auto", parameters: str | Iterable[str] = "
     form        "lagrange2": M v̇ + c + g = τ + Q, independent coordinates; "lagrange1": with closed loops and constraints, whose
                 multipliers λ act by Jᵀ; "hamilton": momenta and their rates; "auto": the first, or the second where there are
                 constraints
-    parameters  which stay letters: "all" that the model has, or some of them by name; a path such as "pole.mass" makes a number of
-                the model one. Other numbers are written as numbers: ratios where they are meant, decimals else
+    parameters  which stay letters: "all" that the model has, or some of them by name; a path such as "pole.mass" makes a
+                number of the model one. Other numbers are written as numbers: ratios where they are meant, decimals else
 
     Formulas are simplified: sin² + cos² = 1, angle sums, parameters collected. Those of large models consist of named
     subexpressions (`simplified` is False); beyond 20 000 operations they are refused. Needs SymPy, sharnir[derive].
@@ -59,15 +59,14 @@ def derive(model: Model, form: str = "auto", parameters: str | Iterable[str] = "
     inputs = state_inputs(s, graph)
     values: dict[str, Sequence[Number]] = {**inputs, "wrench": [0.0] * (6 * (s.nb + 1))}
     values["parameter"] = [
-        x if name in letters else float(s.parameters[name])
-        for name, x in zip(s.parameters, inputs["parameter"], strict=True)
+        x if name in letters else float(s.parameters[name]) for name, x in zip(s.parameters, inputs["parameter"], strict=True)
     ]
     try:
         groups = _groups(model, values, form)
     except GraphTooLarge:
         raise ModelError(
-            f"derive: the equations of {model.name!r} have more than {LARGEST} operations, too many for formulas; ask sharnir.Dynamics "
-            "for numbers, or derive a smaller model"
+            f"derive: the equations of {model.name!r} have more than {LARGEST} operations, too many for formulas; ask "
+            "sharnir.Dynamics for numbers, or derive a smaller model"
         ) from None
     every = [x for group in groups.values() for x in group]
     size = len([k for k in needed(graph, every) if graph.nodes[k][0] not in ("input", "const")])
@@ -93,7 +92,9 @@ def _checked_form(model: Model, form: str) -> str:
     s, closed = model.structure, bool(len(table_of(model)))
     if s.deformations:
         name = s.bodies[next(iter(s.deformations.values())).body - 1].name
-        raise ModelError(f"derive: body {name!r} is flexible: its equations have integrals over shapes, no formulas; make it rigid")
+        raise ModelError(
+            f"derive: body {name!r} is flexible: its equations have integrals over shapes, no formulas; make it rigid"
+        )
     if s.states:
         raise ModelError(
             f"derive: {next(iter(s.states))!r} is a state of a force, which has an equation of its own; leave that force out"
@@ -102,8 +103,8 @@ def _checked_form(model: Model, form: str) -> str:
         raise ModelError(f"derive: model {model.name!r} has no freedom: every joint is a weld or driven")
     if closed and form in ("lagrange2", "hamilton"):
         raise MethodError(
-            f"form {form!r} needs independent coordinates, and closed loops or constraints make those of {model.name!r} depend on "
-            "one another; take form='lagrange1'"
+            f"form {form!r} needs independent coordinates, and closed loops or constraints make those of {model.name!r} depend "
+            "on one another; take form='lagrange1'"
         )
     if form == "hamilton" and s.coupled:
         raise MethodError("form 'hamilton' does not handle coupled coordinates; take form='lagrange2'")
@@ -172,9 +173,10 @@ def _as_sums(
         atoms.quaternion([f"q{k + c}" for c in range(4)])
     graph = inputs["t"][0].graph
     try:
-        found = Expression(graph, [x for name in order for x in inputs[name]], outputs)(*(x for name in order for x in symbols[name]))
+        found = Expression(graph, [x for name in order for x in inputs[name]], outputs)(
+            *(x for name in order for x in symbols[name])
+        )
     except TooLong:
         return None
     sums = [atoms.sum(x) for x in found]
     return sums if sum(len(x.terms) for x in sums) <= TERMS else None
-

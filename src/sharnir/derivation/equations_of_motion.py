@@ -28,9 +28,9 @@ TITLES = {
     "coriolis": "Coriolis and centrifugal forces", "gravity": "Gravity", "forces": "Forces of the model",
     "J": "Jacobian of the constraints", "gamma": "Accelerations of the constraints, J v̇ + γ = 0", "momentum": "Momenta",
 }  # fmt: skip
-"""What `latex` can be asked for."""
+"""Parts that `latex` can be asked for."""
 READ = ("rates", "kinetic", "potential", "momentum", "equations", "constraints", "definitions")
-"""What it gives where nothing is asked for."""
+"""Parts it gives where nothing is asked for."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,8 +40,8 @@ class EquationsOfMotion:
     name: str
     form: str
     parts: dict[str, sp.Matrix]
-    """M, coriolis, gravity, forces, kinetic, potential, rates; with constraints residuals, speeds, J, gamma; in the form "hamilton"
-    momentum and momentum rates."""
+    """M, coriolis, gravity, forces, kinetic, potential, rates; with constraints residuals, speeds, J, gamma; of the form
+    "hamilton" momentum and momentum rates."""
     symbols: dict[str, list[sp.Symbol]]
     """q, v, a (v̇), tau, lambda, p, t, and the parameters in their order."""
     parameters: dict[str, float]
@@ -101,7 +101,9 @@ class EquationsOfMotion:
             raise MethodError(unknown(f"part {part!r}", part, TITLES, "parts"))
         parts, symbols = self.parts, self.symbols
         if part in ("kinetic", "potential"):
-            return [] if parts[part][0] == 0 else [([(sp.Symbol("T" if part == "kinetic" else "V"), None)], _terms(parts[part][0]))]
+            return (
+                [] if parts[part][0] == 0 else [([(sp.Symbol("T" if part == "kinetic" else "V"), None)], _terms(parts[part][0]))]
+            )
         if part == "definitions":
             return [([(symbol, None)], _terms(x)) for symbol, x in self.definitions]
         if part == "rates":
@@ -127,7 +129,9 @@ class EquationsOfMotion:
         return left, right
 
     def _hamilton(self) -> list[Line]:
-        rows = zip(self.symbols["rates of p"], self.symbols["tau"], self.parts["momentum rates"], self.parts["forces"], strict=True)
+        rows = zip(
+            self.symbols["rates of p"], self.symbols["tau"], self.parts["momentum rates"], self.parts["forces"], strict=True
+        )
         return [([(p, None)], [(tau, None), *_terms(x, empty=True), *_terms(Q, empty=True)]) for p, tau, x, Q in rows]
 
 
@@ -167,7 +171,9 @@ def assembled(
     keys |= {f"parameter{list(s.parameters).index(name)}": x for name, x in zip(letters, symbols["parameters"], strict=True)}
     book = Names(keys)
     if sums is None:
-        where = {x.index: keys[f"{name}{k}"] for name, group in inputs.items() for k, x in enumerate(group) if f"{name}{k}" in keys}
+        where = {
+            x.index: keys[f"{name}{k}"] for name, group in inputs.items() for k, x in enumerate(group) if f"{name}{k}" in keys
+        }
         found = node_by_node(graph, [x for group in groups.values() for x in group], where, book)
     else:
         textbook = Textbook(sums[0].atoms, book, [key for key in keys if key.startswith("parameter")])
@@ -180,7 +186,10 @@ def assembled(
         at += len(group)
     values = {name: model.parameters[name] for name in letters}
     notes = list(_notes(model, sums is not None))
-    return EquationsOfMotion(model.name, form, parts, symbols, values, book.definitions, sums is not None, operations, notes, given.written)
+    simplified = sums is not None
+    return EquationsOfMotion(
+        model.name, form, parts, symbols, values, book.definitions, simplified, operations, notes, given.written
+    )
 
 
 class _Given:
@@ -207,7 +216,7 @@ class _Given:
 
 
 def _notes(model: Model, simplified: bool) -> Iterable[str]:
-    """What a reader should know beside the formulas."""
+    """Remarks that a reader needs beside the formulas."""
     if not simplified:
         yield "too long to simplify: subexpressions have names, and stand where they are computed"
     if len(model.structure.quaternions):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any, TypeAlias
 
 ROUNDING = 4.5e-16
 """Two units in the last place: a float this near to a number stands for it."""
 DIGITS, DENOMINATOR, SMALL = 11, 5000, 100
 """Digits of a decimal; largest denominators of a ratio, and of one under a root."""
 
-Coefficient = Fraction | float
+Coefficient: TypeAlias = Any
+"""A Fraction, or a float where no ratio is meant."""
 
 
 def exact(x: float) -> Coefficient:

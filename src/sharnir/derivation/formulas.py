@@ -78,9 +78,9 @@ class Textbook:
             groups.setdefault(rest, {})[turns] = c
         shared = _shared(groups)
         collected: dict[sp.Expr, dict[Monomial, Terms]] = {}
-        for rest, turns in groups.items():
+        for rest, polynomial in groups.items():
             rest = joined(rest, _inverse(shared))
-            for c, product in self._shortest(turns):
+            for c, product in self._shortest(polynomial):
                 moving = tuple((k, power) for k, power in rest if not self._is_constant(k))
                 collected.setdefault(product, {}).setdefault(moving, {})[joined(rest, _inverse(moving))] = c
         terms = [term for product, inside in collected.items() for term in self._with_turns(product, inside)]

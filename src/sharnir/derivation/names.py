@@ -6,10 +6,13 @@ import keyword
 import re
 from typing import NamedTuple
 
-GREEK = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega "
-    "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
-).split()
+GREEK = frozenset(
+    {
+        "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
+        "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi",
+        "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega",
+    }
+)  # fmt: skip
 FIELDS = {"mass": "m", "inertia": "I", "com": "c", "gravity": "g", "stiffness": "k", "damping": "d", "length": "l"}
 """Letters for numbers of a model that are parameters by their paths."""
 COMPONENTS = {f"{letter}{x}": (name, x) for letter, name in (("w", "omega"), ("v", "v"), ("q", "q")) for x in "wxyz"}
@@ -44,7 +47,7 @@ def written(name: str) -> Written:
     """A name of the model, with a dot between joint and coordinate, or along a path."""
     *owners, last = name.split(".")
     if owners:
-        letters = [k for k, word in enumerate([*owners, last]) if k and word in FIELDS or word == "gravity"]
+        letters = [k for k, word in enumerate([*owners, last]) if (k and word in FIELDS) or word == "gravity"]
         if letters:
             words = [*owners, last]
             return Written(FIELDS[words.pop(letters[0])], tuple(reversed(words)))

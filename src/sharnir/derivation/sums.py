@@ -121,7 +121,7 @@ class Sum(Operators):
     def __init__(self, atoms: Atoms, terms: Terms) -> None:
         self.atoms, self.terms = atoms, terms
 
-    def apply(self, name: Any, *args: Number) -> Number:  # type: ignore[override]
+    def apply(self, name: Any, *args: Number) -> Number:
         atoms = self.atoms
         first, *rest = (atoms.sum(x) for x in args)
         second = rest[0].terms if rest else {}

@@ -33,7 +33,7 @@ class Style(NamedTuple):
     bracketed: str
 
 
-class _MathML(MathMLPresentationPrinter):
+class _MathML(MathMLPresentationPrinter):  # type: ignore[misc]
     """MathML with symbols in the words of the model."""
 
     def __init__(self, names: Mapping[sp.Symbol, Written]) -> None:
