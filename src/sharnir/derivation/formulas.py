@@ -28,8 +28,14 @@ OPERATIONS: dict[str, Any] = {
     "mod": lambda a, b: a - b * sp.floor(a / b),
     "less": lambda a, b: sp.Piecewise((1, a < b), (0, True), evaluate=False),
     "less_equal": lambda a, b: sp.Piecewise((1, a <= b), (0, True), evaluate=False),
-    "select": lambda c, a, b: sp.Piecewise((a, c.args[0].cond if isinstance(c, sp.Piecewise) else sp.Ne(c, 0)), (b, True)),
+    "select": lambda c, a, b: sp.Piecewise((a, _condition(c)), (b, True)),
 }  # fmt: skip
+
+
+def _condition(x: sp.Expr) -> Any:
+    """The comparison of which a number, 1 or 0, is the value; else whether it is not zero."""
+    compared = isinstance(x, sp.Piecewise) and [y.expr for y in x.args] == [1, 0]
+    return x.args[0].cond if compared else sp.Ne(x, 0)
 
 
 class Names:
