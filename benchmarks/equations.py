@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import sharnir as sh
+from sharnir.derivation.equations_of_motion import EquationsOfMotion
 
 PAGE = Path("docs/equations.md")
 NONE = (0.0, 0.0, 0.0)
@@ -157,7 +158,7 @@ What follows is written by `python -m benchmarks equations`; a test compares eve
 """
 
 
-def off(model: sh.Model, equations: sh.EquationsOfMotion, states: int = 5, seed: int = 0) -> float:
+def off(model: sh.Model, equations: EquationsOfMotion, states: int = 5, seed: int = 0) -> float:
     """The largest difference of the Python code from `Dynamics`, relative to the largest entry: M, h, J, γ."""
     rng, d = np.random.default_rng(seed), sh.Dynamics(model)
     space: dict[str, Callable[..., tuple[np.ndarray, ...]]] = {}

@@ -14,6 +14,7 @@ from benchmarks import equations as mechanisms
 import joint_table
 import parametric_models
 import sharnir as sh
+from sharnir.derivation.equations_of_motion import EquationsOfMotion
 from sharnir.derivation.exact import exact, root
 from sharnir.derivation.names import written
 from sharnir.samples import random_parts
@@ -22,7 +23,7 @@ BUILD = {build.__name__: build for build in mechanisms.MODELS}
 
 
 @cache
-def derived(name: str) -> tuple[sh.Model, sh.EquationsOfMotion]:
+def derived(name: str) -> tuple[sh.Model, EquationsOfMotion]:
     model = BUILD[name]()
     return model, sh.derive(model)
 
@@ -71,6 +72,27 @@ def test_forces_of_the_user_parameters_couplings_and_loops_agree_with_dynamics()
     equations = sh.derive(arm)
     assert not equations.simplified and equations.definitions and "too long to simplify" in equations.notes[0]
     assert mechanisms.off(arm, equations, states=2) < 1e-11
+
+
+FORCES = {
+    "spring": lambda: sh.SpringDamper(
+        "ground", "bob", at_a=(0.3, 0.1, 0.0), at_b=(0, 0, -0.5), stiffness=3.0, length=0.2, damping=0.1
+    ),
+    "friction": lambda: sh.JointFriction("theta", coulomb=0.3, slip=0.05),
+    "stop": lambda: sh.JointStop("theta", low=-0.1, high=0.1, stiffness=10.0, damping=1.0),
+    "drag": lambda: sh.Drag("bob", at=(0, 0, -0.5), quadratic=0.2),
+    "user": lambda: lambda on: on.torque("theta", sh.select(on.t < 1.0, sh.sin(3.0 * on.t), abs(on.v("theta")))),
+}
+
+
+@pytest.mark.parametrize("name", FORCES)
+def test_forces_are_in_the_formulas(name):
+    model = BUILD["pendulum"]()
+    model.add_force(FORCES[name]())
+    equations = sh.derive(model)
+    assert equations.simplified and equations.parts["forces"][0] != 0
+    assert mechanisms.off(model, equations) < 1e-12
+    assert "<math" in equations.html() and "Q" in equations.latex("forces")
 
 
 def test_python_code_solves_a_closed_system():
