@@ -60,18 +60,18 @@ JOINTS = joints()
 @pytest.mark.parametrize("name", JOINTS)
 def test_every_joint_type_agrees_with_dynamics(name):
     model = jointed(JOINTS[name], 5)
-    assert mechanisms.off(model, sh.derive(model), states=2) < 1e-11  # random decimals: rounding of long sums
+    assert mechanisms.off(model, sh.derive(model), states=2) < 1e-12
 
 
 def test_forces_of_the_user_parameters_couplings_and_loops_agree_with_dynamics():
     linkage = parametric_models.linkage()
     equations = sh.derive(linkage)
     assert equations.simplified and equations.form == "lagrange1" and "J" in equations.parts
-    assert mechanisms.off(linkage, equations, states=2) < 1e-11
+    assert mechanisms.off(linkage, equations, states=2) < 1e-12
     arm = parametric_models.arm()  # too long to simplify
     equations = sh.derive(arm)
     assert not equations.simplified and equations.definitions and "too long to simplify" in equations.notes[0]
-    assert mechanisms.off(arm, equations, states=2) < 1e-11
+    assert mechanisms.off(arm, equations, states=2) < 1e-12
 
 
 FORCES = {
