@@ -134,6 +134,13 @@ class Structure:
         out.sizes = {**self.sizes, **sizes_of(out.shared), "nsm": rows, "nsk": numbers}
         return out
 
+    def without_forces(self) -> Structure:
+        """The structure without forces, springs and dampers of joints included."""
+        out = copy.copy(self)
+        out.results, out.forces, out.sizes = {}, copy.copy(self.forces), {**self.sizes, "nf": 0, "ne": 0}
+        out.forces.forces = {}
+        return out
+
     @cached_property
     def body_number(self) -> dict[str, int]:
         return {body.name: i for i, body in enumerate(self.bodies)}
