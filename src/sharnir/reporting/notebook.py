@@ -1,4 +1,4 @@
-"""What notebooks show: facts as a small table, pages in a frame, a bar of progress. IPython is never imported, only found."""
+"""Displays for notebooks: facts as a small table, pages in a frame, a bar of progress. IPython is never imported, only found."""
 
 from __future__ import annotations
 
