@@ -3,7 +3,6 @@
 import re
 from importlib import import_module
 from pkgutil import get_data
-from warnings import warn
 
 from .model.services import provide
 
@@ -39,7 +38,8 @@ __all__ = sorted(_HOMES)
 
 def __getattr__(name):
     if name in _RENAMED:
-        warn(f"sharnir.{name} is called sharnir.{_RENAMED[name]} now", FutureWarning, stacklevel=2)
+        errors = import_module(".errors", __name__)
+        errors.warn(f"sharnir.{name} is called sharnir.{_RENAMED[name]} now", errors.RenamedWarning)
         name = _RENAMED[name]
     elif name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

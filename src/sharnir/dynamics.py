@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .backends.counting import Count
 from .backends.fast_path import FastPath
 from .equations.motion.constrained import ConstrainedEquations
-from .errors import MethodError, brief, known
+from .errors import MethodError, brief, known, suggesting
 from .forms.solution import Solution
 from .model.model import Model
 from .model.references import is_name_in
@@ -42,6 +42,7 @@ class Dynamics(Questions):
     value for each state of a batch: those left out have the values of the model. Other values compile nothing.
     """
 
+    @suggesting
     def __init__(self, model: Model, method: str = "auto", backend: str = "auto", threads: int = 1) -> None:
         if not isinstance(threads, int) or threads < 1:
             raise MethodError(f"threads must be a whole number, at least 1; got {brief(threads)}")

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
 
 NUMPY_SCALAR = re.compile(r"""\bnp\.\w+\((b?'(?:[^'\\]|\\.)*'|b?"(?:[^"\\]|\\.)*"|[-+.\w]+)\)|\bnp\.(True|False)_""")
 
@@ -49,15 +53,31 @@ class SingularError(SharnirError, ArithmeticError):
     """The equations of motion have no unique solution: some joint moves no mass, or a constraint is not defined there."""
 
 
-class AccuracyWarning(RuntimeWarning):
+class SharnirWarning(Warning):
+    """The base class of every warning that sharnir gives."""
+
+
+class UnitWarning(SharnirWarning, UserWarning):
+    """A number looks as if it were meant in other units: degrees, millimetres. The message names what it belongs to."""
+
+
+class CacheWarning(SharnirWarning, RuntimeWarning):
+    """Compiled code is not cached, or not where it was meant to be."""
+
+
+class RenamedWarning(SharnirWarning, FutureWarning):
+    """A name of an earlier version was used; the message says what it is called now."""
+
+
+class AccuracyWarning(SharnirWarning, RuntimeWarning):
     """Rounding may take more from the results of a method than a reader expects; the message names better methods."""
 
 
-class LinearizationWarning(RuntimeWarning):
+class LinearizationWarning(SharnirWarning, RuntimeWarning):
     """A linear model was made at a state that is neither at rest nor in steady motion; it holds at that instant only."""
 
 
-class FlexibilityWarning(RuntimeWarning):
+class FlexibilityWarning(SharnirWarning, RuntimeWarning):
     """A run asks more of a flexible body than it can give: deformations too large for its shapes, or steps too long for its
     vibrations. The message names the body."""
 
@@ -66,7 +86,7 @@ class MethodError(SharnirError, ValueError):
     """An unknown method or backend, or one that does not apply to this model."""
 
 
-class ViewWarning(RuntimeWarning):
+class ViewWarning(SharnirWarning, RuntimeWarning):
     """Something is not drawn as it was meant; the message says what is drawn in its place."""
 
 
@@ -157,12 +177,85 @@ def choices(name: object, names: Iterable[str], plural: str, limit: int = 12) ->
     return f"{hint}{'The' if hint else 'the'} {plural} are {known(names, limit)}"
 
 
+USUAL_NAMES = {
+    "rtol": "tolerance tol reltol", "atol": "tolerance_absolute abstol", "step": "dt timestep time_step h stepsize step_size",
+    "integrator": "solver scheme ode", "method": "solver algorithm", "duration": "time tmax t_end tf t_final T seconds",
+    "t0": "t_start start_time", "q0": "x0 y0 q init initial position", "q": "q0 state position", "v0": "qd0 dq0 qdot0 speed v",
+    "v": "v0 qd dq qdot speed", "tau": "torque torques forces u effort", "parameters": "params",
+    "output": "dt t_eval times interval", "path": "file filename save out", "gravity": "g", "mass": "m weight",
+    "com": "centre center cog cm", "inertia": "I J moments Ixx moi", "at": "frame pose origin position",
+    "limits": "range bounds limit", "motion": "drive law", "position": "xyz translation", "rotation": "rpy quaternion euler",
+    "threads": "cores n_jobs workers", "workers": "threads cores n_jobs", "progress": "verbose", "seed": "random_state rng",
+    "over": "inputs grid", "stiffness": "k", "damping": "c d", "radius": "r", "length": "l L", "body": "link",
+}  # fmt: skip
+"""By our names the words that others use, of which no letters need be alike."""
+
+
 def suggestion(name: object, names: Iterable[str]) -> str:
     """`did you mean 'elbow'? `, or nothing where no name is similar."""
     from difflib import get_close_matches  # needed only when something is wrong
 
-    near = get_close_matches(name, list(names), 1) if isinstance(name, str) and len(name) <= LONGEST_SHOWN else []
+    if not isinstance(name, str) or len(name) > LONGEST_SHOWN:
+        return ""
+    names = list(names)
+    near = get_close_matches(name, names, 1, 0.75)
+    near += [x for x in names if name.strip("-") in USUAL_NAMES.get(x.strip("-"), "").split()]
+    near += get_close_matches(name, names, 1)
     return f"did you mean {near[0]!r}? " if near else ""
+
+
+def check_known(label: str, given: Iterable[str], names: Iterable[str], noun: str = "argument") -> None:
+    """Refuse keywords that are not among the names."""
+    names = list(names)
+    for name in given:
+        if name not in names:
+            raise TypeError(f"{label}: {unknown(f'{noun} {name!r}', name, names, f'{noun}s')}") from None
+
+
+Called = TypeVar("Called", bound=Callable[..., Any])
+
+
+def suggesting(function: Called) -> Called:
+    """A public function whose error for an unknown keyword suggests the right one."""
+    label = function.__qualname__.removesuffix(".__init__")
+
+    @wraps(function)
+    def called(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is None:  # the call itself, nothing inside
+                _refuse_call(label, function, args, options)
+            raise
+
+    return called  # type: ignore[return-value]
+
+
+def _refuse_call(label: str, function: Callable[..., Any], args: tuple[Any, ...], options: Iterable[str]) -> None:
+    """Say what is wrong with the arguments of a call, where that is more than Python says."""
+    from inspect import Parameter, signature
+
+    every = [one for one in signature(function).parameters.values() if one.name != "self"]
+    check_known(label, options, [one.name for one in every if one.kind is not Parameter.VAR_KEYWORD])
+    first = [one.name for one in every if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    given = len(args) - (len(function.__qualname__.split(".")) > 1 and "<locals>" not in function.__qualname__)
+    if given > len(first):
+        rest = [f"{one.name}=…" for one in every if one.kind is Parameter.KEYWORD_ONLY]
+        raise TypeError(
+            f"{label}: {given} arguments without a name, where {len(first)} are possible ({', '.join(first)}); give the others "
+            f"by name: {', '.join(rest[:5])}{' …' * (len(rest) > 5)}"
+        ) from None
+
+
+PACKAGE = str(Path(__file__).parent)
+
+
+def warn(text: str, category: type[SharnirWarning]) -> None:
+    """Warn at the line of the user's that called sharnir, however deep inside it the warning is given."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)
 
 
 def known(names: Iterable[str], limit: int = 12) -> str:

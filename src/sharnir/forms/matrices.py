@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import suggesting
 from ..model.model import Model
 from ..model.states import check_model, check_wrenches
 from ..types import truth
@@ -16,6 +17,7 @@ from .flexible import DeformedBody, deformed_body
 from .kinematics import Kinematics
 
 
+@suggesting
 def matrices(
     model: Model,
     q: Sequence[float] | Mapping[str, Any] | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..errors import FormatError, StateError
+from ..errors import FormatError, StateError, suggesting
 from ..model.model import Model
 from ..reporting.atomic_write import atomic_write
 from ..types import FilePath, truth
@@ -17,6 +17,7 @@ READABLE = ".urdf (URDF), .xml or .mjcf (MuJoCo's MJCF), .yaml or .yml (sharnir'
 WRITABLE = ".urdf (URDF), .yaml or .yml (sharnir's own)"
 
 
+@suggesting
 def load(
     path: FilePath,
     floating: bool = False,

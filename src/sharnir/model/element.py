@@ -11,7 +11,7 @@ from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from functools import cache, wraps
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
-from ..errors import ModelError, SharnirError, known, unknown
+from ..errors import ModelError, SharnirError, check_known, known
 from ..trace.parameters import same
 from .values import Fault, Kind, Name, Scalar
 
@@ -195,11 +195,7 @@ def _with_suggestions(init: Callable[..., None]) -> Callable[..., None]:
         try:
             init(self, *args, **options)
         except TypeError:
-            names = [one.name for one in described(type(self))]
-            for name in options:
-                if name not in names:
-                    what = unknown(f"field {name!r}", name, names, "fields")
-                    raise TypeError(f"{type(self).__name__}: {what}") from None
+            check_known(type(self).__name__, options, [one.name for one in described(type(self))], "field")
             raise
 
     return __init__

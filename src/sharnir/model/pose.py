@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeGuard, overload
 
 import numpy as np
 
-from ..errors import NOT_A_NUMBER, ModelError, brief
+from ..errors import NOT_A_NUMBER, ModelError, brief, suggesting
 from ..kernels import algebra
 from ..trace.functions import cos, sin
 from ..trace.graph import Number, Symbol
@@ -170,6 +170,7 @@ class Pose:
 
     __slots__ = ("position", "rotation")
 
+    @suggesting
     def __init__(
         self, position: Sequence[Number] | FloatArray = (0.0, 0.0, 0.0), rotation: Rotation | Iterable[Any] | None = None
     ) -> None:

@@ -6,7 +6,6 @@ equations of its constraints) is computed once and cached with the model's struc
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
 
 import numpy as np
@@ -18,7 +17,7 @@ from ..choice.choose import TOLERATED, Choice, applies, choose_method
 from ..dialect.cache import Cache
 from ..equations.motion.constrained import ConstrainedEquations
 from ..equations.motion.share import expected_errors
-from ..errors import AccuracyWarning, MethodError, SingularError, brief, known, unknown
+from ..errors import AccuracyWarning, MethodError, RenamedWarning, SingularError, brief, known, unknown, warn
 from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.model import Model
@@ -66,7 +65,7 @@ class Formulation:
         if method != "auto":  # errors of the request come first
             self._judge_masses()
         if self.expected_error > TOLERATED:
-            warnings.warn(self.accuracy, AccuracyWarning, stacklevel=3)
+            warn(self.accuracy, AccuracyWarning)
         model.freeze("by Dynamics")  # last: a model that was refused can still be changed
 
     # --- accuracy ---------------------------------------------------------------------------------------------------------------
@@ -172,5 +171,5 @@ def _massless(model: Model) -> str:
 @cache
 def warn_renamed() -> str:
     """Warn, once, that the backend "numba" of version 0.1 is called "loops" now."""
-    warnings.warn("the backend 'numba' is called 'loops' now: Numba is not used any more", FutureWarning, stacklevel=4)
+    warn("the backend 'numba' is called 'loops' now: Numba is not used any more", RenamedWarning)
     return "loops"

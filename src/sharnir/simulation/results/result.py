@@ -12,7 +12,7 @@ import numpy as np
 
 from ...equations.assembly.start import StartState
 from ...equations.motion.stabilisation import PROJECTION, Stabilisation
-from ...errors import StateError, no_such
+from ...errors import StateError, no_such, suggesting
 from ...integrate.switching import EXPLICIT
 from ...integrate.trajectory import Switch
 from ...model.impacts import Impact
@@ -142,6 +142,7 @@ class Result(NamedMotion):
         """The run in a few lines of text."""
         return _summary(self)
 
+    @suggesting
     def plot(self, *what: str, path: PathLike | None = None, interactive: bool = False, over: str | None = None) -> Any:
         """A Matplotlib figure, one panel for each unit: r.plot("A", "piston.x", "reaction of B"); with no names coordinates,
         speeds, energies and work. `interactive`: a plotly figure; `path`: into a file, .html for a page; `over`: what is on the
@@ -150,6 +151,7 @@ class Result(NamedMotion):
 
         return plot(self, *what, path=path, interactive=interactive, over=over)
 
+    @suggesting
     def animate(
         self, path: PathLike = "run.html", *, plots: Sequence[str] = (), show: Sequence[str] | None = None,
         traces: Sequence[Any] = (), fps: float = 30.0, follow: str | None = None,
@@ -165,6 +167,7 @@ class Result(NamedMotion):
         page: Path = service("animate")(self, path, progress=progress, **options)
         return page
 
+    @suggesting
     def snapshot(
         self, path: PathLike, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Any] = (),
         size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None, theme: str = "light",
@@ -178,6 +181,7 @@ class Result(NamedMotion):
         look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "transparent": transparent}
         service("snapshot")(self, path, t, show=show, traces=traces, stamp=stamp, **look)
 
+    @suggesting
     def video(
         self, path: PathLike, fps: float = 30.0, speed: float = 1.0, *, show: Sequence[str] | None = None,
         traces: Sequence[Any] = (), size: tuple[int, int] | None = None, view: str | Sequence[float] | None = None,

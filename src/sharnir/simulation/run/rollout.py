@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +20,7 @@ from ...equations.assembly.fixed_coordinates import held_coordinates
 from ...equations.assembly.many_starts import assembled_starts
 from ...equations.assembly.start import Asked
 from ...equations.motion.retraction import normalized_start
-from ...errors import AssemblyError, MethodError, SimulationError, StateError, brief
+from ...errors import AssemblyError, MethodError, SimulationError, StateError, brief, check_known
 from ...integrate.driver import FIRST, next_piece
 from ...integrate.trajectory import in_words, outcome
 from ...machine import beyond_memory
@@ -100,9 +101,8 @@ def rollout(
     ends it early: the result has `status` "interrupted". An exception in a function `tau` comes out as the cause of a
     SimulationError, whose `result` has all rows until then.
     """
+    check_known("rollout", (name for name in others if name not in SIMULATE_ONLY), [*signature(rollout).parameters][:-1])
     for name in others:
-        if name not in SIMULATE_ONLY:
-            raise TypeError(f"rollout() got an unexpected keyword argument {name!r}")
         raise MethodError(f"{name}: an option of `simulate` that a rollout does not have; {SIMULATE_ONLY[name]}")
     if not is_name_in(ENTRIES, integrator):
         raise MethodError(f"rollout steps with 'rk4' or 'euler', not with {brief(integrator)}")
