@@ -168,6 +168,17 @@ def _checks(cls: Any) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
     return tuple((one.name, one.kind.check, one.default) for one in described(cls))
 
 
+class BaseClass:
+    """A class for users to derive from, which takes no arguments itself."""
+
+    remedy: ClassVar[str]
+    """What a subclass defines, and what to do without one."""
+
+    def __init__(self, *args: Any, **fields: Any) -> None:
+        if args or fields:
+            raise ModelError(f"sharnir.{type(self).__name__}(…) takes no arguments: a subclass defines {self.remedy}")
+
+
 class Referring(Element):
     """An element that refers to bodies and joints: to those that its fields name."""
 

@@ -18,14 +18,16 @@ from ..dialect.cache import Cache
 from ..equations.motion.constrained import ConstrainedEquations
 from ..equations.motion.share import expected_errors
 from ..errors import AccuracyWarning, MethodError, RenamedWarning, SingularError, brief, known, unknown, warn
-from ..forms.massless import check_inertia
+from ..forms.massless import check_axes, check_inertia
 from ..forms.matrices import Matrices
+from ..model.joints import Compound, CustomJoint
 from ..model.model import Model
 from ..model.per_structure import per_structure
 from ..model.references import is_name_in
 from ..programs.methods import METHODS, Method
 from ..trace import generic_functions
 
+THIN = "no inertia about some axis", "one (inertia=…, or a shape with some thickness: sharnir.Cylinder for a thin Rod)"
 BACKENDS = ("auto", "llvm", "loops", "python")
 
 
@@ -127,15 +129,23 @@ class Formulation:
         if not s.solid.all():
             k = int(np.argmin(s.solid))
             body = s.bodies[k]
+            able = known([name for name, other in METHODS.items() if other.compiled_for_thin_bodies])
+            lacks, remedy = ("no mass", "mass and inertia") if s.tree.mass[k + 1] == 0.0 else THIN
             raise MethodError(
-                f"method {method.name!r} divides by the mass matrix of every body, but body {body.name!r} has "
-                f"{'no mass' if s.tree.mass[k + 1] == 0.0 else 'no inertia about some axis'}; choose another method"
+                f"method {method.name!r} divides by the mass matrix of every body, but body {body.name!r} has {lacks}; choose "
+                f"another method, such as {able}, or give it {remedy}"
             )
 
     def check_inertia(self) -> None:
         """Refuse a motion sought from forces where some joint moves no mass. Kinematics and inverse dynamics need no inertia."""
         if self.massless and self.structure.parametric is None:  # other parameters may be other masses: a result will tell
             raise SingularError(self.massless)
+
+    def check_axes(self, q: np.ndarray, t: float, parameters: np.ndarray) -> None:
+        """Refuse a start where axes of a chain of rotations coincide: accelerations are rounding there, divided by nothing."""
+        if sizes.is_traceable(self.structure) and any(isinstance(j.type, (Compound, CustomJoint)) for j in self.structure.placed):
+            named = dict(zip(self.structure.parameters, parameters.tolist(), strict=True))
+            check_axes(Matrices(self.model, q, None, t, None, sparse=False, parameters=named))
 
     def _judge_masses(self) -> None:
         """A joint that moves no mass is found now, in a position with no special symmetry, whatever functions of the user's do in

@@ -3,7 +3,8 @@
 What is asked for is held or refused, in every start alike. Coordinates and speeds by name are asked for; those that are not named
 are a guess, and an assembly moves them. A whole array is asked for too where a motion starts from it: a closure that is off by
 rounding, or by the digits of a file, is corrected silently, any larger motion is an error; `assemble` takes it as a guess.
-`fixed` says otherwise: what it names is held, everything else is a guess; `nearest`: all is a guess but what `fixed` names.
+`fixed` says otherwise: what it names is held, everything else is a guess (speeds that v0 names are held beside it, with fixed=[]
+nothing is); `nearest`: all is a guess but what `fixed` names.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ class Asked:
     def held_speeds(self, model: Model) -> Held:
         if self.speeds is None and self.fixed is not None:
             return self.held(model)
-        return held_speeds(model, self.speeds or [])
+        return held_speeds(model, [] if self.fixed is not None and not len(self.fixed) else self.speeds or [])
 
 
 def as_guess(

@@ -102,6 +102,8 @@ class Prepared:
         """The state where a motion starts, loops closed and quaternions normalized."""
         q0, v0, fixed = asked
         q, v, t = check_state(self.model, q0, v0, t0)
+        if self.table is None:
+            self.d.formulation.check_axes(q, t, values)
         if self.table is not None:
             return replace(assemble_start(self.model, q0, v0, t, self.table, values, fixed), model=self.user_model)
         if fixed is not None:
