@@ -130,6 +130,7 @@ from .model.shapes import Points as Points
 from .model.shapes import Rod as Rod
 from .model.shapes import Sphere as Sphere
 from .model.shapes import Torus as Torus
+from .model.units import deg as deg
 from .programs.methods import methods as methods
 from .simulation.control.joint_laws import Plant as Plant
 from .simulation.control.sampled import Command as Command

@@ -28,7 +28,7 @@ from .types import Parameters, State, Wrenches, truth
 class Dynamics(Questions):
     """A model compiled for one method. One state (nq,) or a batch (B, nq) goes in, the same comes out.
 
-    method   "auto" or a name of `sharnir.methods()`; `why` gives the reason for the choice of auto
+    method   "auto" or a name of `sharnir.methods()`; `why` gives the reason for the choice of auto, `why.details` all predictions
     backend  "auto": straight-line code for models that compile quickly, loops beyond; "llvm", "loops", or "python", the
              kernels as they are written
     threads  share the states of a batch; of one state of a large model on loops, the subtrees (forward dynamics by "separate") or

@@ -204,6 +204,12 @@ def suggestion(name: object, names: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}? " if near else ""
 
 
+def comma_hint(text: str) -> str:
+    """`write 0.5: the decimal separator is a point` for "0,5"; nothing for other texts."""
+    found = re.search(r"(?<![\w.,])[-+]?\d+,\d+(?![\w.,])", text)
+    return f"write {found[0].replace(',', '.')}, not {found[0]}: the decimal separator is a point" if found else ""
+
+
 def check_known(label: str, given: Iterable[str], names: Iterable[str], noun: str = "argument") -> None:
     """Refuse keywords that are not among the names."""
     names = list(names)

@@ -24,8 +24,8 @@ NOTHING = 1e-13
 
 
 DEPENDENT = 1e-9
-"""Least singular value of the axes of a joint, each of length one, below which they are dependent: two that coincide differ by the
-rounding of an angle."""
+"""Least singular value of the axes of a joint, each of length one, below which they are dependent: two that coincide differ
+by the rounding of an angle."""
 
 
 def check_axes(m: Matrices) -> None:
@@ -42,8 +42,8 @@ def _coinciding(joint: PlacedJoint, way: np.ndarray) -> str:
     names = [name for name, x in zip(joint.v_names, way, strict=True) if abs(x) > 1e-6]
     what = f"the axes of {names[0]!r} and {names[1]!r} coincide (gimbal lock)" if len(names) == 2 else f"{known(names)} depend"
     return (
-        f"joint {joint.name!r}: in this position {what}: what one does the other undoes, and no force decides how much each moves; "
-        "take sharnir.Ball, which has no such position, or another order of the axes, or start elsewhere"
+        f"joint {joint.name!r}: in this position {what}: what one does the other undoes, and no force decides how much "
+        "each moves; take sharnir.Ball, which has no such position, or another order of the axes, or start elsewhere"
     )
 
 
@@ -123,8 +123,8 @@ def _on_an_axis(joint: PlacedJoint, body: str, axis: np.ndarray) -> str:
     shown = "xyz"[k] if abs(axis[k]) > 1.0 - DEPENDENT else f"({', '.join(f'{x:.4g}' for x in axis)})"
     other = {Ball: "sharnir.Universal", Universal: "sharnir.Revolute", Free: "sharnir.Translation"}.get(type(joint.type))
     return (
-        f"joint {joint.name!r} moves no mass when it turns about the axis {shown} of body {body!r}: all mass of that body, and of "
-        f"what it carries, lies on that axis, without inertia about it. Give {body!r} an inertia (inertia=…, or a shape such as "
+        f"joint {joint.name!r} moves no mass when it turns about the axis {shown} of body {body!r}: all mass of that body and "
+        f"of what it carries lies on that axis, without inertia about it. Give {body!r} an inertia (inertia=…, or a shape such as "
         f"sharnir.Sphere), or {f'take a joint that does not turn so: {other}, or ' if other else ''}weld the joint"
     )
 

@@ -39,6 +39,7 @@ from .settings import SimulationSettings
 from .shapes import Shape
 from .structure import Structure
 from .substitution import formulas_in, with_numbers, without_unread
+from .units import warn_of_limits
 from .values import check_name
 from .visual import Visual, make_visual
 
@@ -237,6 +238,8 @@ class Model:
         if joint is not self._last_type:  # large models have many joints of few types
             self._check_parameters(joint, "joint {!r}", name)
             self._last_type = joint
+            if joint.limits is not None:
+                warn_of_limits(name, joint)
         if self.parts.deformations:
             self.parts.check_place(label, parent, here)
             self.parts.check_place(label, child, there)

@@ -13,7 +13,7 @@ import numpy as np
 from ..backends import sizes
 from ..backends.compiled_programs import CompiledPrograms
 from ..choice.calibration import current
-from ..choice.choose import TOLERATED, Choice, applies, choose_method
+from ..choice.choose import TOLERATED, Choice, Why, applies, choose_method
 from ..dialect.cache import Cache
 from ..equations.motion.constrained import ConstrainedEquations
 from ..equations.motion.share import expected_errors
@@ -94,9 +94,9 @@ class Formulation:
 
     def _choice(self, method: str) -> Choice:
         if method != "auto":
-            return Choice(method, f"{method!r} was requested")
+            return Choice(method, Why(f"{method!r} was requested"))
         if self.massless:
-            return Choice("composite", "some joint moves no mass: only questions that need no inertia have an answer")
+            return Choice("composite", Why("some joint moves no mass: only questions that need no inertia have an answer"))
         return _auto(self, self.programs.store, self.requested, current().key)
 
     # --- checks ---------------------------------------------------------------------------------------------------------------
@@ -129,11 +129,10 @@ class Formulation:
         if not s.solid.all():
             k = int(np.argmin(s.solid))
             body = s.bodies[k]
-            able = known([name for name, other in METHODS.items() if other.compiled_for_thin_bodies])
             lacks, remedy = ("no mass", "mass and inertia") if s.tree.mass[k + 1] == 0.0 else THIN
             raise MethodError(
                 f"method {method.name!r} divides by the mass matrix of every body, but body {body.name!r} has {lacks}; choose "
-                f"another method, such as {able}, or give it {remedy}"
+                f"another method, such as 'separate' or 'composite', or give it {remedy}"
             )
 
     def check_inertia(self) -> None:

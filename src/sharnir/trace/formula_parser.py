@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
-from ..errors import ModelError, known, shortened, suggestion, unknown
+from ..errors import ModelError, comma_hint, known, shortened, suggestion, unknown
 from . import functions
 from .graph import Number
 from .table import Table
@@ -16,7 +16,7 @@ from .table import Table
 MAX_LENGTH, MAX_DEPTH = 4000, 100
 """Characters of a formula, and depth of nested operations."""
 
-CONSTANTS = {"pi": math.pi, "e": math.e}
+CONSTANTS = {"pi": math.pi, "e": math.e, "deg": math.pi / 180.0}
 _ONE = ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "sqrt", "sinh", "cosh", "tanh", "abs", "floor", "sign")
 FUNCTIONS: dict[str, tuple[int, Callable[..., Number]]] = {
     **{name: (1, getattr(functions, name)) for name in _ONE},
@@ -127,6 +127,8 @@ class _Translation:
                 raise self.error("a comparison is allowed only in select(condition, a, b)")
             case ast.BinOp(op=ast.BitXor()):
                 raise self.error("a power is written with **, not with ^")
+        if isinstance(node, ast.Tuple) and (hint := comma_hint(self.text)):
+            raise self.error(hint)
         raise self.error(f"{type(node).__name__} is not allowed; use numbers, names, + - * / // % ** and {known(FUNCTIONS, 99)}")
 
     def number(self, value: float) -> float:

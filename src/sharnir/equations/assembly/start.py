@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from ...errors import AssemblyError
 from ...model.model import Model
 from ...model.states import check_state
+from ...model.units import warn_of_degrees
 from ...types import truth
 from ..rows.constraint_table import ConstraintTable, Numbers, table_of
 from ..rows.one_constraint import Scale
@@ -152,6 +153,7 @@ def assemble(
     nearest: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and speeds that meet all constraints: what q0 and v0 name is held, whole arrays are guesses."""
+    warn_of_degrees(model, q0)
     q0, v0, fixed = as_guess(model, q0, v0, fixed, nearest)
     q, v, t = check_state(model, q0, v0, t)
     asked = Asked.by(q0, v0, fixed)

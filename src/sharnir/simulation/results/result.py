@@ -239,7 +239,7 @@ def _summary(r: Result) -> str:
     lines = [f"{r.model.name}: {size}, {freedoms}; {r.status}, {r.message}"]
     if r.start is not None and r.start.words:
         lines.append(f"  start       {r.start.words}")
-    lines.append(f"  method      {c.method} on {c.backend} ({c.why})")
+    lines.append(f"  method      {c.method} on {c.backend}")
     steps = f"{c.steps} steps ({c.rejected} rejected), {c.evaluations} evaluations"
     if c.jacobians:
         steps += f", {c.jacobians} Jacobians"
@@ -274,7 +274,8 @@ def _summary(r: Result) -> str:
                 lines.append(f"  singular    {plural(c.passages, 'neighbourhood')} entered, nearest {c.nearest:.2g}; {how}")
         names = r.model.q_names[:12]
         width = max(11, *map(len, names)) if names else 11
-        lines += [f"  {name:<{width}} {x: .9g}" for name, x in zip(names, r.q[-1], strict=False)]
+        units = [unit for j in r.model.joints for unit in j.q_units]
+        lines += [f"  {name:<{width}} {x: .9g} {unit}".rstrip() for name, x, unit in zip(names, r.q[-1], units, strict=False)]
         if r.model.nq > 12:
             lines.append(f"              and {r.model.nq - 12} more coordinates")
     return "\n".join(lines)

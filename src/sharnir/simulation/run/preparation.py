@@ -22,6 +22,7 @@ from ...model.events import Event
 from ...model.model import Model
 from ...model.parameters import check_values
 from ...model.states import check_state, check_tau
+from ...model.units import warn_of_degrees
 from ...types import real_array
 from ..control.joint_laws import law_of, with_law
 from ..events.events import limit_events
@@ -89,6 +90,7 @@ class Prepared:
             )
         forces = check_tau(self.model, tau)
         values = self.values(options.parameters, options.states)
+        warn_of_degrees(self.user_model, options.q0)
         asked = as_guess(self.user_model, options.q0, options.v0, options.fixed, options.nearest)
         return Begin(asked, self.start(asked, options.t0, values), options.t0, forces, values)
 

@@ -28,6 +28,7 @@ from ...model.model import Model
 from ...model.motion import Motion
 from ...model.references import is_name_in
 from ...model.states import check_model, check_quaternions
+from ...model.units import warn_of_degrees
 from ...model.validity import beyond_validity, warn_of_deformation
 from ...reporting.progress import ProgressBar
 from ...solvers.evaluator import Arguments
@@ -192,7 +193,7 @@ def _result(
     each = np.zeros((0, 0)) if values is None or not count else np.array(np.broadcast_to(values[..., :count], (len(q), count)))
     stages = 4 if integrator == "rk4" else 1
     cost = Cost(
-        d.method, d.why, d.backend, integrator, grid.count, 0, stages * grid.count * len(q), 0, wall, ready, grid.step,
+        d.method, d.why.details, d.backend, integrator, grid.count, 0, stages * grid.count * len(q), 0, wall, ready, grid.step,
         grid.step, stabilisation=how.name if d.constrained else "", alpha=how.alpha, beta=how.beta,
     )  # fmt: skip
     result = Rollout(prepared.user_model, t, q, v, failed, forces.stored(rows), cost, status, message, each, z)
@@ -250,6 +251,7 @@ def _states(
     for at in model.structure.quaternions:
         for row in q[~q[:, at : at + 4].any(axis=1)]:
             check_quaternions(model, row)
+    warn_of_degrees(model, q0)
     q, v = normalized_start(model, q, t0), np.array(v, order="C")
     if constrained:
         own = np.array(list(model.structure.parameters.values())) if parameters is None else parameters
