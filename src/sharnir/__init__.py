@@ -42,7 +42,8 @@ def __getattr__(name):
         errors.warn(f"sharnir.{name} is called sharnir.{_RENAMED[name]} now", errors.RenamedWarning)
         name = _RENAMED[name]
     elif name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        hint = "" if name.startswith("_") else import_module(".errors", __name__).suggestion(name, __all__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{'; ' if hint else ''}{hint.rstrip()}")
     home = _HOMES[name]
     found = import_module(f".{name}", __name__) if home == "." else getattr(import_module(home, __name__), name)
     globals()[name] = found  # from now on an ordinary attribute

@@ -187,6 +187,10 @@ USUAL_NAMES = {
     "limits": "range bounds limit", "motion": "drive law", "position": "xyz translation", "rotation": "rpy quaternion euler",
     "threads": "cores n_jobs workers", "workers": "threads cores n_jobs", "progress": "verbose", "seed": "random_state rng",
     "over": "inputs grid", "stiffness": "k", "damping": "c d", "radius": "r", "length": "l L", "body": "link",
+    "ground": "world base fixed earth inertial", "Revolute": "Hinge Pin Rotary", "Prismatic": "Slider Linear",
+    "Ball": "Spherical", "Weld": "Fixed Rigid", "Free": "Floating", "revolute": "hinge pin rotary continuous",
+    "prismatic": "slider linear", "ball": "spherical", "weld": "fixed rigid", "free": "floating", "run": "simulate sim",
+    "dopri5": "RK45 ode45", "radau": "BDF LSODA ode15s stiff",
 }  # fmt: skip
 """By our names the words that others use, of which no letters need be alike."""
 
@@ -199,7 +203,7 @@ def suggestion(name: object, names: Iterable[str]) -> str:
         return ""
     names = list(names)
     near = get_close_matches(name, names, 1, 0.75)
-    near += [x for x in names if name.strip("-") in USUAL_NAMES.get(x.strip("-"), "").split()]
+    near += [ours for ours, others in USUAL_NAMES.items() if name in others.split() and ours in names]
     near += get_close_matches(name, names, 1)
     return f"did you mean {near[0]!r}? " if near else ""
 

@@ -79,9 +79,8 @@ def choose_method(programs: CompiledPrograms, model: Model, errors: Mapping[str,
     names = [name for name in able if errors.get(name, 0.0) <= TOLERATED] or ["separate"]
     choice = _choose_constrained(programs, model, names) if model.constraints else choose_among(programs, names)
     if others := [name for name in able if name not in names]:
-        return replace(
-            choice, why=choice.why.more(f"; left out because masses differ much and they lose digits: {known(others)}")
-        )
+        left_out = f"; left out because masses differ much and they lose digits: {known(others)}"
+        return replace(choice, why=choice.why.more(left_out))
     return choice
 
 
@@ -155,10 +154,8 @@ def _best(found: Predicted, how: str, calibration: Calibration) -> Choice:
     words = {name: (duration(a), "" if a == b else f" ({duration(b)})") for name, (a, b) in found.items()}
     shown = ", ".join(f"{name!r} {''.join(words[name])}" for name in order)
     details = f"predicted time per state, alone (in a batch), as {how}: {shown}; calibration: {calibration}"
-    best = (
-        f"{order[0]!r} is predicted to be the fastest of {len(order)} methods" if len(order) > 1 else "no other method is as fast"
-    )
-    return Choice(order[0], Why(f"{best}, as {how}", details))
+    among = f" of {len(order)} methods" if len(order) > 1 else ""
+    return Choice(order[0], Why(f"{order[0]!r} is predicted to be the fastest{among}, as {how}", details))
 
 
 def applies(method: str, s: Structure) -> bool:

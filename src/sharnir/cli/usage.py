@@ -67,7 +67,7 @@ def _value(text: str) -> float:
     except ValueError:
         from ..trace.formula import constant
 
-        return float(constant(text))  # type: ignore[arg-type]
+        return float(constant(text))
 
 
 def _named(word: str, expected: str, kind: Callable[[str], Value]) -> tuple[str, Value]:
@@ -76,7 +76,7 @@ def _named(word: str, expected: str, kind: Callable[[str], Value]) -> tuple[str,
     with suppress(*NOT_A_NUMBER):
         if name:
             return name, kind(text)
-    hint = comma_hint(text)
+    hint = comma_hint(text) or "of degrees write 90*deg" * text.endswith(("deg", "°"))
     raise ArgumentTypeError(f"expected {expected}; got {word!r}{hint and '; '}{hint}")
 
 

@@ -124,8 +124,8 @@ def _on_an_axis(joint: PlacedJoint, body: str, axis: np.ndarray) -> str:
     other = {Ball: "sharnir.Universal", Universal: "sharnir.Revolute", Free: "sharnir.Translation"}.get(type(joint.type))
     return (
         f"joint {joint.name!r} moves no mass when it turns about the axis {shown} of body {body!r}: all mass of that body and "
-        f"of what it carries lies on that axis, without inertia about it. Give {body!r} an inertia (inertia=…, or a shape such as "
-        f"sharnir.Sphere), or {f'take a joint that does not turn so: {other}, or ' if other else ''}weld the joint"
+        f"of what it carries lies on that axis, without inertia about it. Give {body!r} an inertia (inertia=…, or a shape such "
+        f"as sharnir.Sphere), or {f'take a joint that does not turn so: {other}, or ' if other else ''}weld the joint"
     )
 
 

@@ -52,7 +52,8 @@ def load(
         return load_native(path, options)
     if suffix == ".xacro":
         raise FormatError(f"{path}: xacro is a macro language, not a model; run it first: xacro {path.name} > {path.stem}")
-    raise FormatError(f"{path}: cannot tell the format from the suffix {suffix!r}; what can be read: {READABLE}")
+    text = "; sharnir.loads reads a text" if ":" in path.name else ""
+    raise FormatError(f"{path}: cannot tell the format from the suffix {suffix!r}; what can be read: {READABLE}{text}")
 
 
 def save(model: Model, path: FilePath) -> None:

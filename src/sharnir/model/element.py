@@ -11,7 +11,7 @@ from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from functools import cache, wraps
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
-from ..errors import ModelError, SharnirError, check_known, known
+from ..errors import ModelError, SharnirError, brief, check_known, known
 from ..trace.parameters import same
 from .values import Fault, Kind, Name, Scalar
 
@@ -206,7 +206,13 @@ def _with_suggestions(init: Callable[..., None]) -> Callable[..., None]:
         try:
             init(self, *args, **options)
         except TypeError:
-            check_known(type(self).__name__, options, [one.name for one in described(type(self))], "field")
+            label, every = type(self).__name__, described(type(self))
+            check_known(label, options, [one.name for one in every], "field")
+            first = [one.name for one in every if not one.kw_only]
+            if len(args) > len(first):
+                several = f"; several numbers of one field in parentheses: {label}({brief(args)})" if len(first) < 3 else ""
+                what = f"{len(args)} fields without a name, where {len(first)} are possible ({', '.join(first)})"
+                raise TypeError(f"{label}: {what}{several}") from None
             raise
 
     return __init__

@@ -223,7 +223,10 @@ class Model:
         if name in self.parts.joint_names or name in self.parts.states:
             raise name_taken("state" if name in self.parts.states else "joint", name)
         if not isinstance(joint, Joint):
-            raise ModelError(f"{label}: expected a joint such as sharnir.Revolute('z'), got {brief(joint)}")
+            got = f"the class itself: write {joint.__name__}(…)" if isinstance(joint, type) else brief(joint)
+            swapped = isinstance(parent, Joint) or isinstance(child, Joint)
+            order = "; the arguments are name, joint, parent, child" * swapped
+            raise ModelError(f"{label}: expected a joint such as sharnir.Revolute('z'), got {got}{order}")
         for body in (parent, child):
             if type(body) is not str or body not in self.parts.body_names:  # written out: models have millions of joints
                 self.parts.check_body(body, label)
@@ -677,8 +680,9 @@ class Model:
         """The name of a new force or constraint, and itself; every body and joint it names must be in the model."""
         self._changing(f"add the {kind} {{!r}}" if isinstance(name, str) else f"add a {kind}", name)
         if not isinstance(new, base):
-            if not callable(new):
-                raise ModelError(f"a {kind} is a sharnir.{base.__name__} or a function, got {brief(new)}")
+            if not callable(new) or isinstance(new, type):
+                got = f"the class itself: write {new.__name__}(…)" if isinstance(new, type) else brief(new)
+                raise ModelError(f"a {kind} is a sharnir.{base.__name__} or a function, got {got}")
             new = of_function(new)
         self._check_parameters(new, f"{kind} {{!r}}", name)
         own = new.name if name is None or (isinstance(name, str) and not name) else name

@@ -51,6 +51,8 @@ class ModelParts:
         if self.deformations:
             self.check_deformations(label, name)
         if not is_name_in(self.body_names, name) and not is_name_in((GROUND,), name):
+            if hasattr(name, "inertia_matrix"):
+                raise ModelError(f"{label}: bodies are referred to by their names: write {name.name!r}, not the body itself")
             raise ModelError(f"{label}: {no_such('body', name, [GROUND, *(b.name for b in self.bodies)], 'bodies')}")
 
     def check_deformations(self, label: str, *bodies: str) -> None:

@@ -15,7 +15,9 @@ from .model import Model
 
 def check_model(model: object, caller: str) -> Model:
     if not isinstance(model, Model):
-        raise ModelError(f"{caller} needs a sharnir.Model, got {brief(model)}")
+        reads = f"; sharnir.load({brief(model)}) reads a file" if isinstance(model, str) else ""
+        own = "; its model is the attribute `model`" if isinstance(getattr(model, "model", None), Model) else ""
+        raise ModelError(f"{caller} needs a sharnir.Model, got {brief(model)}{reads}{own}")
     return model
 
 

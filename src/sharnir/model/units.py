@@ -65,6 +65,12 @@ def warn_of_degrees(model: Model, q: Any) -> None:
             return
 
 
+def warn_of_angle(what: str, x: float) -> None:
+    """Warn of an angle that looks as if it were in degrees."""
+    if _in_degrees(np.array(x)):
+        _ask(what, x)
+
+
 def warn_of_limits(name: str, joint: Joint) -> None:
     """Warn of limits of an angle that look as if they were degrees."""
     limits: Any = joint.limits

@@ -137,9 +137,8 @@ def constants(value: Any) -> Any:
         except (ModelError, ValueError, OverflowError) as error:
             if (found := in_si(value)) is not None:
                 x, unit = found
-                raise Fault(
-                    f"{shown(value)} is {x:.6g} {unit}: here the unit is not known, write {x:.6g}{TO_RADIANS * (unit == 'rad')}"
-                ) from None
+                more = TO_RADIANS * (unit == "rad")
+                raise Fault(f"{shown(value)} is {x:.6g} {unit}: here the unit is not known, write {x:.6g}{more}") from None
             if hint := parameter_hint(value):
                 raise Fault(f"{error}{hint}") from None
             return value
