@@ -119,7 +119,7 @@ def _find_automatic_choice(model: Model, result: Comparison) -> None:
             warnings.simplefilter("ignore", AccuracyWarning)  # notes of the rows say it
             d = Dynamics(model)
         d.formulation.check_inertia()
-        result.auto = {"method": d.method, "backend": d.backend, "why": d.why}
+        result.auto = {"method": d.method, "backend": d.backend, "why": d.why.details}
     except (ModelError, SingularError):
         raise
     except Exception as error:  # the others can still be compared
