@@ -142,6 +142,8 @@ class UnreachableError(SharnirError, ArithmeticError):
 NOT_A_NUMBER = (TypeError, ValueError, OverflowError)
 """Exceptions of `float(x)` and NumPy where x is no number, or one that no float can hold (10**400)."""
 LONGEST_SHOWN = 100
+PACKAGE = str(Path(__file__).parent)
+Called = TypeVar("Called", bound=Callable[..., Any])
 
 
 def brief(value: object, longest: int = LONGEST_SHOWN) -> str:
@@ -222,42 +224,29 @@ def check_known(label: str, given: Iterable[str], names: Iterable[str], noun: st
             raise TypeError(f"{label}: {unknown(f'{noun} {name!r}', name, names, f'{noun}s')}") from None
 
 
-Called = TypeVar("Called", bound=Callable[..., Any])
-
-
-def suggesting(function: Called) -> Called:
-    """A public function whose error for an unknown keyword suggests the right one."""
-    label = function.__qualname__.removesuffix(".__init__")
+def suggesting(function: Called, noun: str = "argument") -> Called:
+    """A public function whose error for an unknown keyword, or for too many arguments without one, says what is right."""
 
     @wraps(function)
     def called(*args: Any, **options: Any) -> Any:
         try:
             return function(*args, **options)
         except TypeError as error:
-            if error.__traceback__ is not None and error.__traceback__.tb_next is None:  # the call itself, nothing inside
-                _refuse_call(label, function, args, options)
-            raise
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # from inside, not the call itself
+                raise
+            from inspect import Parameter, signature  # needed only when something is wrong
+
+            label, every = function.__qualname__.removesuffix(".__init__"), signature(function).parameters.values()
+            own = [one for one in every if one.name != "self" and one.kind is not Parameter.VAR_KEYWORD]
+            check_known(label, options, [one.name for one in own], noun)
+            first = [one.name for one in own if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
+            if len(args) <= len(every) - len(own) + len(first):
+                raise
+            rest = ", ".join(f"{one.name}=…" for one in own[len(first) :][:5]) or "none; several numbers of one in parentheses"
+            what = f"more {noun}s without a name than {len(first)} ({', '.join(first)})"
+            raise TypeError(f"{label}: {what}; the others by name: {rest}") from None
 
     return called  # type: ignore[return-value]
-
-
-def _refuse_call(label: str, function: Callable[..., Any], args: tuple[Any, ...], options: Iterable[str]) -> None:
-    """Say what is wrong with the arguments of a call, where that is more than Python says."""
-    from inspect import Parameter, signature
-
-    every = [one for one in signature(function).parameters.values() if one.name != "self"]
-    check_known(label, options, [one.name for one in every if one.kind is not Parameter.VAR_KEYWORD])
-    first = [one.name for one in every if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
-    given = len(args) - (len(function.__qualname__.split(".")) > 1 and "<locals>" not in function.__qualname__)
-    if given > len(first):
-        rest = [f"{one.name}=…" for one in every if one.kind is Parameter.KEYWORD_ONLY]
-        raise TypeError(
-            f"{label}: {given} arguments without a name, where {len(first)} are possible ({', '.join(first)}); give the others "
-            f"by name: {', '.join(rest[:5])}{' …' * (len(rest) > 5)}"
-        ) from None
-
-
-PACKAGE = str(Path(__file__).parent)
 
 
 def warn(text: str, category: type[SharnirWarning]) -> None:

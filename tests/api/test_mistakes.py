@@ -62,7 +62,7 @@ MISTAKES = {
     "solver": (lambda: run(solver="rk4"), TypeError, "'solver'; did you mean 'integrator'?"),
     "x0": (lambda: run(x0=[0.1]), TypeError, "'x0'; did you mean 'q0'?"),
     "misspelt": (lambda: run(paramters={}), TypeError, "'paramters'; did you mean 'parameters'?"),
-    "by place": (lambda: sh.simulate(pendulum(), 1.0, [0.1]), TypeError, "3 arguments without a name, where 2 are .*q0=…"),
+    "by place": (lambda: sh.simulate(pendulum(), 1.0, [0.1]), TypeError, "more arguments without a name than 2 .*q0=…"),
     "rollout": (lambda: sh.rollout(pendulum(), [[0.0]], torque=1), TypeError,
         "rollout: unknown argument 'torque'; did you mean 'tau'"),
     "Dynamics": (lambda: sh.Dynamics(pendulum(), solver="x"), TypeError,
@@ -123,10 +123,10 @@ MISTAKES = {
     "Dynamics of": (lambda: sh.simulate(sh.Dynamics(pendulum()), 1.0), sh.ModelError, "its model is the attribute `model`"),
     "a text": (lambda: sh.load("bodies: {}"), sh.FormatError, "sharnir.loads reads a text"),
     "RK45": (lambda: run(integrator="RK45"), sh.MethodError, "unknown integrator 'RK45'; did you mean 'dopri5'"),
-    "Hinge": (lambda: sh.Hinge, AttributeError, "no attribute 'Hinge'; did you mean 'Revolute'"),
-    "revolute": (lambda: sh.revolute, AttributeError, "no attribute 'revolute'; did you mean 'Revolute'"),
+    "Hinge": (lambda: vars(sh)["__getattr__"]("Hinge"), AttributeError, "no attribute 'Hinge'; did you mean 'Revolute'"),
+    "revolute": (lambda: vars(sh)["__getattr__"]("revolute"), AttributeError, "no attribute 'revolute'; did you mean 'Revolute'"),
     "three angles": (lambda: sh.Pose((0, 0, 0), (1, 2, 3)), sh.ModelError, r"of three angles: sharnir.Rotation.rpy\("),
-    "edges": (lambda: sh.Box(1, 2, 3), TypeError, r"Box: 3 fields without a name.*in parentheses: Box\(\(1, 2, 3\)\)"),
+    "edges": (lambda: sh.Box(1, 2, 3), TypeError, r"Box: more fields without a name than 2 .*several numbers"),
     "decimal comma": (lambda: sh.Screw("z", pitch="0,5"), sh.ModelError,
         "expected a number, got '0,5'; write 0.5, not 0,5: the decimal"),
 }  # fmt: skip
@@ -179,7 +179,7 @@ def test_numbers_with_units_in_files_are_those_of_their_fields():
     turn, slide = (j.type for j in m.joints)
     assert turn.limits == (-math.pi / 2, math.pi / 2) and slide.limits == (-0.03, 0.03)
     assert turn.velocity == pytest.approx(2 * math.pi, rel=1e-15) and m.simulation.duration == 0.1
-    assert m.simulation.q0 == {"turn": 30 * sh.deg} and m.forces["spring"].rest == 20 * sh.deg
+    assert m.simulation.q0 == {"turn": 30 * sh.deg} and vars(m.forces["spring"])["rest"] == 20 * sh.deg
     assert np.allclose(m.joints[0].at.rotation.matrix, sh.Rotation.about("x", math.pi / 2).matrix, atol=1e-15)
 
 
@@ -313,7 +313,7 @@ def test_all_warnings_are_public_and_of_one_family():
 
 def test_a_warning_points_at_the_line_of_the_user():
     with pytest.warns(sh.RenamedWarning) as renamed:
-        assert sh.Loads is sh.Motion
+        assert sh.Loads is sh.Motion  # type: ignore[attr-defined]
     with pytest.warns(sh.LinearizationWarning) as frozen:
         sh.linearize(sh.samples.pendulum(), [0.3])
     assert [x[0].filename for x in (renamed, frozen)] == [__file__] * 2

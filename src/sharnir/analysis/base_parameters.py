@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..errors import AssemblyError, ModelError, SingularError, StateError, brief, choices, suggesting
+from ..errors import AssemblyError, ModelError, SingularError, StateError, brief, choices
 from ..machine import beyond_memory
 from ..model.model import Model
 from ..model.references import listed_names
@@ -57,7 +57,6 @@ class BaseParameters:
         return "\n".join([*lines, *(f"without effect: {', '.join(self.without_effect)}" for _ in self.without_effect[:1])])
 
 
-@suggesting
 def base_parameters(
     model: Model, fixed: Sequence[str] = (), samples: int | None = None, seed: int | np.random.Generator | None = 0
 ) -> BaseParameters:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from ..errors import StateError, no_such, suggesting
+from ..errors import StateError, no_such
 from ..model.model import Model
 from ..model.states import check_model
 from ..types import State
@@ -43,7 +43,6 @@ class Buckling:
         return f"<Buckling of {self.model.name!r}: {'; '.join(lines) or 'none'}>"
 
 
-@suggesting
 def buckling(
     model: Model, load: str, guess: State = None, *, count: int = 3, parameters: Mapping[str, float] | None = None
 ) -> Buckling:

@@ -53,9 +53,6 @@ class Why(str):
         out.details = details or short
         return out
 
-    def more(self, text: str) -> Why:
-        return Why(self + text, self.details + text)
-
 
 @dataclass(frozen=True)
 class Choice:
@@ -80,7 +77,7 @@ def choose_method(programs: CompiledPrograms, model: Model, errors: Mapping[str,
     choice = _choose_constrained(programs, model, names) if model.constraints else choose_among(programs, names)
     if others := [name for name in able if name not in names]:
         left_out = f"; left out because masses differ much and they lose digits: {known(others)}"
-        return replace(choice, why=choice.why.more(left_out))
+        return replace(choice, why=Why(choice.why + left_out, choice.why.details + left_out))
     return choice
 
 

@@ -62,12 +62,11 @@ not_zero = checked(number, lambda x: x != 0.0, "a number of seconds other than z
 
 def _value(text: str) -> float:
     """A number, or a constant such as 90*deg or pi/2."""
-    try:
+    with suppress(ValueError):
         return float(text)
-    except ValueError:
-        from ..trace.formula import constant
+    from ..trace.formula import constant  # needed only here
 
-        return float(constant(text))
+    return float(constant(text))
 
 
 def _named(word: str, expected: str, kind: Callable[[str], Value]) -> tuple[str, Value]:
@@ -154,11 +153,9 @@ def set_values(model: Model, given: Iterable[tuple[str, float]]) -> dict[str, fl
     out = dict(given)
     for name in out:
         if name not in model.parameters:
-            hint = f"; its parameters are {known(model.parameters)}" if model.parameters else ""
-            near = suggestion(name, model.parameters)
-            if near:
+            if near := suggestion(name, model.parameters):
                 raise UsageError("--set", f"no parameter {name!r}; {near}The parameters are {known(model.parameters)}")
-            check_usage("--set", model.make_parameter, name, hint)
+            check_usage("--set", model.make_parameter, name, f"; its parameters are {known(model.parameters)}")
     check_usage("--set", model.with_parameters, out or None)
     return out
 

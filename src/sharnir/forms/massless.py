@@ -24,12 +24,11 @@ NOTHING = 1e-13
 
 
 DEPENDENT = 1e-9
-"""Least singular value of the axes of a joint, each of length one, below which they are dependent: two that coincide differ
-by the rounding of an angle."""
+"""Least singular value of axes of length one that are dependent: two that coincide differ by the rounding of an angle."""
 
 
 def check_axes(m: Matrices) -> None:
-    """Raise SingularError where axes of a chain of rotations coincide in this position."""
+    """Raise SingularError where axes of a chain of rotations coincide: accelerations are rounding there, divided by nothing."""
     for A, joint in zip(m.A_blocks, m.structure.placed, strict=True):
         if isinstance(joint.type, (Compound, CustomJoint)) and A.shape[1] > 1:
             size, Vt = np.linalg.svd(A / np.maximum(np.linalg.norm(A, axis=0), NOTHING))[1:]
@@ -38,12 +37,11 @@ def check_axes(m: Matrices) -> None:
 
 
 def _coinciding(joint: PlacedJoint, way: np.ndarray) -> str:
-    """Words for axes of a joint that motions of this kind leave at rest."""
     names = [name for name, x in zip(joint.v_names, way, strict=True) if abs(x) > 1e-6]
-    what = f"the axes of {names[0]!r} and {names[1]!r} coincide (gimbal lock)" if len(names) == 2 else f"{known(names)} depend"
+    what = f"the axes of {known(names)} coincide (gimbal lock)" if len(names) == 2 else f"{known(names)} are dependent"
     return (
-        f"joint {joint.name!r}: in this position {what}: what one does the other undoes, and no force decides how much "
-        "each moves; take sharnir.Ball, which has no such position, or another order of the axes, or start elsewhere"
+        f"joint {joint.name!r}: in this position {what}, and no force decides how much each moves; take sharnir.Ball, which has "
+        "no such position, or another order of the axes, or start elsewhere"
     )
 
 
@@ -118,14 +116,13 @@ def _without_mass(m: Matrices, i: int, way: np.ndarray, MA: list[np.ndarray], U:
 
 
 def _on_an_axis(joint: PlacedJoint, body: str, axis: np.ndarray) -> str:
-    """Words for a turn about an axis on which all mass lies."""
     k = int(np.abs(axis).argmax())
-    shown = "xyz"[k] if abs(axis[k]) > 1.0 - DEPENDENT else f"({', '.join(f'{x:.4g}' for x in axis)})"
-    other = {Ball: "sharnir.Universal", Universal: "sharnir.Revolute", Free: "sharnir.Translation"}.get(type(joint.type))
+    shown = "xyz"[k] if abs(axis[k]) > 1.0 - DEPENDENT else np.array2string(axis, precision=4, separator=", ")
+    other = {Ball: "Universal", Universal: "Revolute", Free: "Translation"}.get(type(joint.type))
     return (
-        f"joint {joint.name!r} moves no mass when it turns about the axis {shown} of body {body!r}: all mass of that body and "
-        f"of what it carries lies on that axis, without inertia about it. Give {body!r} an inertia (inertia=…, or a shape such "
-        f"as sharnir.Sphere), or {f'take a joint that does not turn so: {other}, or ' if other else ''}weld the joint"
+        f"joint {joint.name!r} moves no mass when it turns about the axis {shown} of body {body!r}: all that it carries lies "
+        f"on that axis, without inertia about it. Give {body!r} an inertia (inertia=…, or a shape such as sharnir.Sphere), "
+        + (f"take sharnir.{other}, which does not turn so, or weld the joint" if other else "or weld the joint")
     )
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import suggesting
 from ..model.model import Model
 from ..model.states import check_model, check_wrenches
 from ..types import truth
@@ -17,7 +16,6 @@ from .flexible import DeformedBody, deformed_body
 from .kinematics import Kinematics
 
 
-@suggesting
 def matrices(
     model: Model,
     q: Sequence[float] | Mapping[str, Any] | None = None,

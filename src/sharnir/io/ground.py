@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FormatError, ModelError, brief, known, suggesting
+from ..errors import FormatError, ModelError, brief, known
 from ..model.forces import Contact
 from ..model.model import Model
 from ..model.pose import Pose
@@ -94,7 +94,6 @@ class Ground:
         return "\n".join([f"{head}, {self.stiffness:.4g} N/m each", *(f"  {note}" for note in self.notes)])
 
 
-@suggesting
 def add_ground(
     model: Model,
     height: float | None = None,

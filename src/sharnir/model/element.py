@@ -11,7 +11,7 @@ from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from functools import cache, wraps
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
-from ..errors import ModelError, SharnirError, brief, check_known, known
+from ..errors import ModelError, SharnirError, known, suggesting
 from ..trace.parameters import same
 from .values import Fault, Kind, Name, Scalar
 
@@ -96,7 +96,7 @@ def element(tag: str = "") -> Callable[[type[T]], type[T]]:
     def decorate(cls: type[T]) -> type[T]:
         made: Any = dataclass(frozen=True, eq=False, repr=False, init="__init__" not in vars(cls))(cls)
         made.tag, made.is_described = tag, True
-        made.__init__ = _with_suggestions(made.__init__)
+        made.__init__ = suggesting(made.__init__, "field")
         made.__setattr__, made.__delattr__ = _with_remedy(made.__setattr__), _with_remedy(made.__delattr__)
         return cls
 
@@ -172,7 +172,7 @@ class BaseClass:
     """A class for users to derive from, which takes no arguments itself."""
 
     remedy: ClassVar[str]
-    """What a subclass defines, and what to do without one."""
+    """Words on what a subclass defines, and what to do without one."""
 
     def __init__(self, *args: Any, **fields: Any) -> None:
         if args or fields:
@@ -196,26 +196,6 @@ class Referring(Element):
 @cache
 def _naming_fields(cls: Any, of: str) -> tuple[str, ...]:
     return tuple(one.name for one in described(cls) if isinstance(one.kind, Name) and one.kind.of == of)
-
-
-def _with_suggestions(init: Callable[..., None]) -> Callable[..., None]:
-    """A constructor whose error for an unknown field suggests the nearest one."""
-
-    @wraps(init)
-    def __init__(self: Any, *args: Any, **options: Any) -> None:
-        try:
-            init(self, *args, **options)
-        except TypeError:
-            label, every = type(self).__name__, described(type(self))
-            check_known(label, options, [one.name for one in every], "field")
-            first = [one.name for one in every if not one.kw_only]
-            if len(args) > len(first):
-                several = f"; several numbers of one field in parentheses: {label}({brief(args)})" if len(first) < 3 else ""
-                what = f"{len(args)} fields without a name, where {len(first)} are possible ({', '.join(first)})"
-                raise TypeError(f"{label}: {what}{several}") from None
-            raise
-
-    return __init__
 
 
 def _with_remedy(change: Callable[..., None]) -> Callable[..., None]:

@@ -188,7 +188,6 @@ class Model:
         self.add_joint(name, Weld(), body, name, at=where)
         return node
 
-    @suggesting
     def add_frame(self, name: str, body: str, at: Pose) -> None:
         """A named place on a body, for joints (`at="name"`) and for reading results."""
         self._changing("add the frame {!r}", name)
@@ -262,7 +261,6 @@ class Model:
         self.parts.check_body(body, f"joint '{body} float'" if isinstance(body, str) else "add_floating")
         return self.add_joint(f"{body} float", Free(), GROUND, body)
 
-    @suggesting
     def couple(self, follower: str, leader: str, ratio: float = 1.0, offset: float = 0.0) -> None:
         """Let one joint follow another: x_follower = ratio · x_leader + offset, both of one coordinate.
 
@@ -278,7 +276,6 @@ class Model:
         self._changing("split at {!r}", joint)
         split(self, joint)
 
-    @suggesting
     def add_force(self, force: Force | Callable[[Motion], Any], name: str | None = None) -> Force:
         """Add a force: one of `sharnir`'s (SpringDamper, Motor …), or a plain function of the state of motion.
 
@@ -304,7 +301,6 @@ class Model:
                 raise ModelError(f"state {name!r}: there is a {kind} of that name already; give the state another")
         self.parts.states[name] = AddedState(parameter_value(name, initial), rate, unit)
 
-    @suggesting
     def add_constraint(self, constraint: Constraint | Callable[[Motion], Any], name: str | None = None) -> Constraint:
         """Constrain the motion: one of `sharnir`'s constraints (Distance, Gear, Rolling …), or a plain function of `Motion`
         that reads positions and returns the residual, a number or several."""
@@ -430,7 +426,6 @@ class Model:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    @suggesting
     def animate(
         self, path: FilePath = "model.html", q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
         view: str | Sequence[float] | None = None, title: str | None = None,
@@ -440,7 +435,6 @@ class Model:
         page: Path = service("animate model")(self, path, q, t, show=show, view=view, title=title)
         return page
 
-    @suggesting
     def draw(
         self, path: FilePath, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
         size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None, theme: str = "light",

@@ -15,14 +15,10 @@ from .model import Model
 
 def check_model(model: object, caller: str) -> Model:
     if not isinstance(model, Model):
-        reads = f"; sharnir.load({brief(model)}) reads a file" if isinstance(model, str) else ""
-        own = "; its model is the attribute `model`" if isinstance(getattr(model, "model", None), Model) else ""
-        raise ModelError(f"{caller} needs a sharnir.Model, got {brief(model)}{reads}{own}")
+        hint = f"; sharnir.load({brief(model)}) reads a file" if isinstance(model, str) else ""
+        hint = "; its model is the attribute `model`" if isinstance(getattr(model, "model", None), Model) else hint
+        raise ModelError(f"{caller} needs a sharnir.Model, got {brief(model)}{hint}")
     return model
-
-
-MOST_NAMES = 8
-"""Coordinates that a message lists."""
 
 
 def check_array(x: ArrayLike, what: str, n: int, names: Callable[[], Sequence[str]] = list) -> FloatArray:
@@ -35,7 +31,7 @@ def check_array(x: ArrayLike, what: str, n: int, names: Callable[[], Sequence[st
 
 def numbers_of(names: Sequence[str]) -> str:
     """`, one number each for 'shoulder', 'elbow'`"""
-    return f", one number each for {known(names, MOST_NAMES)}" if names else ""
+    return f", one number each for {known(names, 8)}" if names else ""
 
 
 def check_state(model: Model, q: State, v: State, t: float) -> tuple[FloatArray, FloatArray, float]:

@@ -40,16 +40,21 @@ def in_si(text: str) -> tuple[float, str] | None:
 
 
 # --- numbers that look as if they were meant in other units
-MOST_DEGREES, STEP = 720.0, 5.0
-"""Angles that are read as degrees are beyond two turns as radians, within two as degrees, and whole multiples of this."""
 FAR, TIMES = (20.0, 5e3), (200.0, 1e4)
-"""Metres from the origin to a centre of mass that is read as millimetres, and how many radii of gyration these are: bodies
-as large as that are not as small, and bodies of a satellite's size are farther from the centre of the earth."""
+"""Metres to a centre of mass that is read as millimetres, and how many radii of gyration that is: satellites are farther off."""
 
 
-def _in_degrees(x: np.ndarray) -> np.ndarray:
-    """(…,): which angles look as if they were degrees."""
-    return (np.abs(x) > 4.0 * pi) & (np.abs(x) <= MOST_DEGREES) & (np.round(x / STEP) * STEP == x)
+def _in_degrees(x: Any) -> Any:
+    """Whether angles look as if they were degrees: beyond two turns as radians, within two as degrees, and multiples of five."""
+    return (np.abs(x) > 4.0 * pi) & (np.abs(x) <= 720.0) & (np.round(np.divide(x, 5.0)) * 5.0 == x)
+
+
+def warn_of_angle(what: str, x: float) -> None:
+    if _in_degrees(x):
+        text = (
+            f"{what} is {x:g} rad, {abs(x) / (2.0 * pi):.1f} turns: degrees? Angles are in radians: write {x:g} * sharnir.deg, in"
+        )
+        warn(f"{text} files {x:g}*deg; if radians are meant, ignore sharnir.UnitWarning", UnitWarning)
 
 
 def warn_of_degrees(model: Model, q: Any) -> None:
@@ -57,18 +62,10 @@ def warn_of_degrees(model: Model, q: Any) -> None:
     if isinstance(q, np.ndarray) and q.base is not None:
         return
     given = np.atleast_2d(np.asarray(model.coordinates(q), dtype=float))
-    for k in np.flatnonzero(_in_degrees(given).any(axis=0)).tolist() if given.shape[-1] == model.nq else ():
-        i = int(np.searchsorted(model.structure.q_first, k, side="right")) - 1
-        joint = model.structure.placed[i - 1]
-        if joint.q_units[k - int(model.structure.q_first[i])] == "rad":
-            _ask(f"q0: {model.q_names[k]!r}", given[_in_degrees(given[:, k]).argmax(), k])
-            return
-
-
-def warn_of_angle(what: str, x: float) -> None:
-    """Warn of an angle that looks as if it were in degrees."""
-    if _in_degrees(np.array(x)):
-        _ask(what, x)
+    suspicious = np.argwhere(_in_degrees(given)).tolist() if given.shape[-1] == model.nq else []
+    units = [unit for joint in model.structure.placed for unit in joint.q_units] if suspicious else []
+    if place := next((place for place in suspicious if units[place[1]] == "rad"), None):
+        warn_of_angle(f"q0: {model.q_names[place[1]]!r}", given[*place])
 
 
 def warn_of_limits(name: str, joint: Joint) -> None:
@@ -76,26 +73,15 @@ def warn_of_limits(name: str, joint: Joint) -> None:
     limits: Any = joint.limits
     for k, unit in enumerate(unit for run in joint.segments(name) for unit in run.q_units):
         ends = coordinate_limits(limits, min(k, len(limits) - 1)) if unit == "rad" else ()
-        if found := [x for x in ends if x is not None and _in_degrees(np.array(x))]:
-            return _ask(f"joint {name!r}: limits: an angle", found[-1])
+        if found := [x for x in ends if x is not None and _in_degrees(x)]:
+            return warn_of_angle(f"joint {name!r}: limits: an angle", found[-1])
     return None
-
-
-def _ask(what: str, x: float) -> None:
-    warn(
-        f"{what} is {x:g} rad, {abs(x) / (2.0 * pi):.1f} turns: degrees? Angles are in radians: write {x:g} * sharnir.deg, in "
-        f"files {x:g}*deg; if radians are meant, ignore sharnir.UnitWarning",
-        UnitWarning,
-    )
 
 
 def warn_of_millimetres(body: str, mass: float, com: Sequence[float], moments: Sequence[float]) -> None:
     """Warn of a centre of mass that looks as if it were in millimetres: farther than its body is large."""
-    far, largest = max(map(abs, com)), max(moments[:3])
-    if FAR[0] <= far <= FAR[1] and mass > 0.0 and largest > 0.0 and TIMES[0] <= far / (largest / mass) ** 0.5 <= TIMES[1]:
-        warn(
-            f"body {body!r}: its centre of mass is {far:g} m from its origin, though its inertia is that of a body of about "
-            f"{(largest / mass) ** 0.5:.2g} m: millimetres? Lengths are in metres: write {far / 1e3:g}; if metres are "
-            "meant, ignore sharnir.UnitWarning",
-            UnitWarning,
-        )
+    far, size = max(map(abs, com)), (max(moments[:3]) / mass) ** 0.5 if mass > 0.0 else 0.0
+    if FAR[0] <= far <= FAR[1] and size > 0.0 and TIMES[0] <= far / size <= TIMES[1]:
+        text = f"body {body!r}: its centre of mass is {far:g} m from its origin, though its inertia is that of a body of about"
+        why = f"{text} {size:.2g} m: millimetres? Lengths are in metres: write {far / 1e3:g}"
+        warn(f"{why}; if metres are meant, ignore sharnir.UnitWarning", UnitWarning)

@@ -141,7 +141,7 @@ class Formulation:
             raise SingularError(self.massless)
 
     def check_axes(self, q: np.ndarray, t: float, parameters: np.ndarray) -> None:
-        """Refuse a start where axes of a chain of rotations coincide: accelerations are rounding there, divided by nothing."""
+        """Refuse a start where axes of a joint coincide."""
         if sizes.is_traceable(self.structure) and any(isinstance(j.type, (Compound, CustomJoint)) for j in self.structure.placed):
             named = dict(zip(self.structure.parameters, parameters.tolist(), strict=True))
             check_axes(Matrices(self.model, q, None, t, None, sparse=False, parameters=named))

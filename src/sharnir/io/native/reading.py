@@ -48,38 +48,34 @@ def _file_fields(cls: Any, beside: Any = None) -> tuple[Described, ...]:
 file_fields: Callable[..., tuple[Described, ...]] = cache(_file_fields)
 
 
-TO_RADIANS = ", or degrees times deg, such as 90*deg"
 ONE_UNIT = {joints.Revolute: 0, joints.Universal: 0, joints.Screw: 0, joints.Prismatic: 1, joints.Translation: 1}
 """Joints all of whose coordinates have one unit: which one of `rad, m` and the like."""
 
 
-def plain_numbers(one: Described, value: Any, which: int | None) -> Any:
-    """A value in which numbers with a unit, such as 30 mm, are those of the unit of the field, where that has one."""
-    if not isinstance(one.kind, NUMBERS):
-        return value
-    units = one.unit.split(", ")
-    unit = units[which] if which is not None and one.is_option and len(units) > 1 else one.unit
-
-    def plain(x: Any) -> Any:
-        if isinstance(x, (list, dict)):
-            return [plain(y) for y in x] if isinstance(x, list) else {key: plain(y) for key, y in x.items()}
-        found = in_si(x) if isinstance(x, str) else None
-        if found and unit and found[1] not in unit.split(", "):
-            raise Fault(f"expected a number of {unit.replace(', ', ' or ')}, got {shown(x)}")
-        return found[0] if found and found[1] == unit else x
-
-    return plain(value)
+def plain_numbers(value: Any, units: Sequence[str]) -> Any:
+    """A value in which numbers with a unit, such as 30 mm, are plain ones where the field has just one unit."""
+    if isinstance(value, (list, dict)):
+        keys = value if isinstance(value, dict) else range(len(value))
+        found = {key: plain_numbers(value[key], units) for key in keys}
+        return found if isinstance(value, dict) else list(found.values())
+    number = in_si(value) if isinstance(value, str) else None
+    if number and units[0] and number[1] not in units:
+        raise Fault(f"expected a number of {' or '.join(units)}, got {shown(value)}")
+    return number[0] if number and [number[1]] == units else value
 
 
-def read_fields(
-    fields: Sequence[Described], data: Any, first: Sequence[str] = (), which_unit: int | None = None
-) -> dict[str, Any]:
-    """Values by field; `first`: keys that are read elsewhere; `which_unit`: as of `ONE_UNIT`."""
+def read_fields(fields: Sequence[Described], data: Any, first: Sequence[str] = (), unit: int | None = None) -> dict[str, Any]:
+    """Values by field; `first`: keys that are read elsewhere; `unit`: as of `ONE_UNIT`."""
     by_key = {one.key: one for one in fields}
     keys = [*first, *by_key]
     if not isinstance(data, dict):
         raise Fault(f"expected fields ({known(keys, 99)}), got {shown(data)}")
     entry = ReadEntry(data, {one.name: one.default for one in fields if not one.required and one.key not in data})
+
+    def plain(one: Described, value: Any) -> Any:
+        units = one.unit.split(", ")
+        own = units if unit is None or not one.is_option or len(units) < 2 else [units[unit]]
+        return plain_numbers(value, own) if isinstance(one.kind, NUMBERS) else value
 
     def read_one(key: str) -> None:
         one = by_key.get(key)
@@ -89,7 +85,7 @@ def read_fields(
             comma = ": in {…} and […] a comma separates values, the decimal separator is a point" if key.isdigit() else ""
             raise Fault(f"a value is missing; give one or leave the field out{comma}")
         if one is not None:
-            entry.found[one.name] = read(one.kind, plain_numbers(one, data[key], which_unit), entry)
+            entry.found[one.name] = read(one.kind, plain(one, data[key]), entry)
         elif key not in first:
             raise Fault(unknown("field", key, keys, "fields here"))
 
@@ -137,7 +133,7 @@ def constants(value: Any) -> Any:
         except (ModelError, ValueError, OverflowError) as error:
             if (found := in_si(value)) is not None:
                 x, unit = found
-                more = TO_RADIANS * (unit == "rad")
+                more = ", or degrees times deg, such as 90*deg" * (unit == "rad")
                 raise Fault(f"{shown(value)} is {x:.6g} {unit}: here the unit is not known, write {x:.6g}{more}") from None
             if hint := parameter_hint(value):
                 raise Fault(f"{error}{hint}") from None

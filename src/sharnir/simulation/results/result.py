@@ -167,7 +167,6 @@ class Result(NamedMotion):
         page: Path = service("animate")(self, path, progress=progress, **options)
         return page
 
-    @suggesting
     def snapshot(
         self, path: PathLike, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Any] = (),
         size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None, theme: str = "light",
@@ -181,7 +180,6 @@ class Result(NamedMotion):
         look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "transparent": transparent}
         service("snapshot")(self, path, t, show=show, traces=traces, stamp=stamp, **look)
 
-    @suggesting
     def video(
         self, path: PathLike, fps: float = 30.0, speed: float = 1.0, *, show: Sequence[str] | None = None,
         traces: Sequence[Any] = (), size: tuple[int, int] | None = None, view: str | Sequence[float] | None = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from xarray import DataArray, Dataset
 
-from ...errors import MethodError, StateError, brief, shortened, suggesting
+from ...errors import MethodError, StateError, brief, shortened
 from ...model.model import Model
 from ...reporting.pictures import INK, check_picture
 from ...simulation.run.checks import whole
@@ -27,7 +27,6 @@ INSIDE = 2.0**-40
 """Points of the unit cube are kept so far from its faces: a distribution may have no value there."""
 
 
-@suggesting
 def sobol_indices(
     model: Model,
     over: Mapping[str, Any],

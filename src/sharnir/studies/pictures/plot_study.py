@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import StateError, brief, choices, suggesting
+from ...errors import StateError, brief, choices
 from ...reporting.atomic_write import check_suffix, check_writable, file_path
 from ...reporting.formats import count
 from ...reporting.pages import SIZE, Json, page, write_page
@@ -129,7 +129,6 @@ FEW_DIMENSIONS = 3
 """Most inputs of a grid that is drawn as a surface by default; for a design, one less."""
 
 
-@suggesting
 def plot_study(
     ds: Dataset,
     path: str | PathLike[str] | None = None,
