@@ -142,7 +142,7 @@ class UnreachableError(SharnirError, ArithmeticError):
 NOT_A_NUMBER = (TypeError, ValueError, OverflowError)
 """Exceptions of `float(x)` and NumPy where x is no number, or one that no float can hold (10**400)."""
 LONGEST_SHOWN = 100
-PACKAGE = str(Path(__file__).parent)
+PACKAGE = str(Path(__file__).parent / "_")[:-1]
 Called = TypeVar("Called", bound=Callable[..., Any])
 
 

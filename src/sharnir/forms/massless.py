@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import SingularError, known
 from ..model.body import Body
-from ..model.joints import Ball, Compound, CustomJoint, Free, Universal
+from ..model.joints import Ball, Compound, Free, Universal
 from ..model.placed_joint import PlacedJoint
 from .blocks import skew
 from .lagrange2 import composite_inertia
@@ -29,10 +29,10 @@ DEPENDENT = 1e-9
 
 def check_axes(m: Matrices) -> None:
     """Raise SingularError where axes of a chain of rotations coincide: accelerations are rounding there, divided by nothing."""
-    for A, joint in zip(m.A_blocks, m.structure.placed, strict=True):
-        if isinstance(joint.type, (Compound, CustomJoint)) and A.shape[1] > 1:
+    for A, rotors, joint in zip(m.A_blocks, m.rotor_blocks, m.structure.placed, strict=True):
+        if isinstance(joint.type, Compound) and A.shape[1] > 1:
             size, Vt = np.linalg.svd(A / np.maximum(np.linalg.norm(A, axis=0), NOTHING))[1:]
-            if size[-1] < DEPENDENT:
+            if size[-1] < DEPENDENT and not (np.abs(Vt[-1]) > DEPENDENT)[rotors > 0.0].any():
                 raise SingularError(_coinciding(joint, Vt[-1]))
 
 

@@ -20,7 +20,7 @@ from ..equations.motion.share import expected_errors
 from ..errors import AccuracyWarning, MethodError, RenamedWarning, SingularError, brief, known, unknown, warn
 from ..forms.massless import check_axes, check_inertia
 from ..forms.matrices import Matrices
-from ..model.joints import Compound, CustomJoint
+from ..model.joints import Compound
 from ..model.model import Model
 from ..model.per_structure import per_structure
 from ..model.references import is_name_in
@@ -142,7 +142,7 @@ class Formulation:
 
     def check_axes(self, q: np.ndarray, t: float, parameters: np.ndarray) -> None:
         """Refuse a start where axes of a joint coincide."""
-        if sizes.is_traceable(self.structure) and any(isinstance(j.type, (Compound, CustomJoint)) for j in self.structure.placed):
+        if sizes.is_traceable(self.structure) and any(isinstance(j.type, Compound) for j in self.structure.placed):
             named = dict(zip(self.structure.parameters, parameters.tolist(), strict=True))
             check_axes(Matrices(self.model, q, None, t, None, sparse=False, parameters=named))
 
