@@ -21,12 +21,11 @@ deg: float = pi / 180.0
 
 SI = {
     "m": ("m", 1.0), "mm": ("m", 1e-3), "cm": ("m", 1e-2), "km": ("m", 1e3), "kg": ("kg", 1.0), "g": ("kg", 1e-3),
-    "t": ("kg", 1e3),
-    "s": ("s", 1.0), "ms": ("s", 1e-3), "min": ("s", 60.0), "h": ("s", 3600.0), "rad": ("rad", 1.0), "deg": ("rad", deg),
-    "°": ("rad", deg), "m/s": ("m/s", 1.0), "km/h": ("m/s", 1.0 / 3.6), "rad/s": ("rad/s", 1.0), "deg/s": ("rad/s", deg),
-    "rpm": ("rad/s", pi / 30.0), "N": ("N", 1.0), "kN": ("N", 1e3), "Pa": ("Pa", 1.0), "kPa": ("Pa", 1e3), "MPa": ("Pa", 1e6),
-    "GPa": ("Pa", 1e9), "N/m": ("N/m", 1.0), "N/mm": ("N/m", 1e3), "kN/m": ("N/m", 1e3), "kg/m³": ("kg/m³", 1.0),
-    "g/cm³": ("kg/m³", 1e3), "N m": ("N m", 1.0), "kg m²": ("kg m²", 1.0), "V": ("V", 1.0),
+    "t": ("kg", 1e3), "s": ("s", 1.0), "ms": ("s", 1e-3), "min": ("s", 60.0), "h": ("s", 3600.0), "rad": ("rad", 1.0),
+    "deg": ("rad", deg), "°": ("rad", deg), "m/s": ("m/s", 1.0), "km/h": ("m/s", 1.0 / 3.6), "rad/s": ("rad/s", 1.0),
+    "deg/s": ("rad/s", deg), "rpm": ("rad/s", pi / 30.0), "N": ("N", 1.0), "kN": ("N", 1e3), "Pa": ("Pa", 1.0),
+    "kPa": ("Pa", 1e3), "MPa": ("Pa", 1e6), "GPa": ("Pa", 1e9), "N/m": ("N/m", 1.0), "N/mm": ("N/m", 1e3), "kN/m": ("N/m", 1e3),
+    "kg/m³": ("kg/m³", 1.0), "g/cm³": ("kg/m³", 1e3), "N m": ("N m", 1.0), "kg m²": ("kg m²", 1.0), "V": ("V", 1.0),
 }  # fmt: skip
 """By unit: the one of SI, and how many of it."""
 _NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\W\d_].*|°)\s*")
