@@ -19,7 +19,9 @@ from .comparison.run import compare as compare
 from .derivation.derive import derive as derive
 from .dialect.cache import cache_clear as cache_clear
 from .dynamics import Dynamics as Dynamics
+from .errors import AccuracyWarning as AccuracyWarning
 from .errors import AssemblyError as AssemblyError
+from .errors import CacheWarning as CacheWarning
 from .errors import DialectError as DialectError
 from .errors import EquilibriumError as EquilibriumError
 from .errors import FlexibilityWarning as FlexibilityWarning
@@ -29,13 +31,16 @@ from .errors import LinearizationWarning as LinearizationWarning
 from .errors import MethodError as MethodError
 from .errors import ModelError as ModelError
 from .errors import NotActingWarning as NotActingWarning
+from .errors import RenamedWarning as RenamedWarning
 from .errors import SaveError as SaveError
 from .errors import SharnirError as SharnirError
+from .errors import SharnirWarning as SharnirWarning
 from .errors import SimulationError as SimulationError
 from .errors import SingularError as SingularError
 from .errors import StateError as StateError
 from .errors import StudyError as StudyError
 from .errors import TraceError as TraceError
+from .errors import UnitWarning as UnitWarning
 from .errors import UnreachableError as UnreachableError
 from .errors import ViewWarning as ViewWarning
 from .forms.matrices import Matrices as Matrices
@@ -127,6 +132,7 @@ from .model.shapes import Points as Points
 from .model.shapes import Rod as Rod
 from .model.shapes import Sphere as Sphere
 from .model.shapes import Torus as Torus
+from .model.units import deg as deg
 from .programs.methods import methods as methods
 from .simulation.control.joint_laws import Plant as Plant
 from .simulation.control.sampled import Command as Command

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .backends.counting import Count
 from .backends.fast_path import FastPath
 from .equations.motion.constrained import ConstrainedEquations
-from .errors import MethodError, brief, known
+from .errors import MethodError, brief, known, suggesting
 from .forms.solution import Solution
 from .model.model import Model
 from .model.references import is_name_in
@@ -29,7 +29,7 @@ from .types import Parameters, State, Wrenches, truth
 class Dynamics(Shown, Questions):
     """A model compiled for one method. One state (nq,) or a batch (B, nq) goes in, the same comes out.
 
-    method   "auto" or a name of `sharnir.methods()`; `why` gives the reason for the choice of auto
+    method   "auto" or a name of `sharnir.methods()`; `why` gives the reason for the choice of auto, `why.details` all predictions
     backend  "auto": straight-line code for models that compile quickly, loops beyond; "llvm", "loops", or "python", the
              kernels as they are written
     threads  share the states of a batch; of one state of a large model on loops, the subtrees (forward dynamics by "separate") or
@@ -43,6 +43,7 @@ class Dynamics(Shown, Questions):
     value for each state of a batch: those left out have the values of the model. Other values compile nothing.
     """
 
+    @suggesting
     def __init__(self, model: Model, method: str = "auto", backend: str = "auto", threads: int = 1) -> None:
         if not isinstance(threads, int) or threads < 1:
             raise MethodError(f"threads must be a whole number, at least 1; got {brief(threads)}")

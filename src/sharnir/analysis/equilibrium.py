@@ -13,7 +13,7 @@ from ..equations.assembly.fixed_coordinates import Held
 from ..equations.assembly.search import closed_position
 from ..equations.motion.retraction import retract
 from ..equations.rows.constraint_table import table_of
-from ..errors import AssemblyError, EquilibriumError, SingularError, StateError, known
+from ..errors import AssemblyError, EquilibriumError, SingularError, StateError, known, suggesting
 from ..model.model import Model
 from ..model.states import check_model, check_state, check_tau
 from ..model.validity import beyond_validity, warn_of_deformation
@@ -170,6 +170,7 @@ UNSTEADY = 1e-7
 """Forces left after a while of the motion, relative to the size of the forces, above which it is not steady."""
 
 
+@suggesting
 def equilibrium(
     model: Model,
     guess: State = None,

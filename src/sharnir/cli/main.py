@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,9 +21,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from .. import __version__
-from ..errors import SharnirError, suggestion
+from ..errors import SharnirError, known, suggestion
 from .streams import readable
 from .usage import INTERRUPTED, UsageError, at_least, by_joint, named_number, not_zero, number, port, positive
+
+COMMANDS = ("inspect", "run", "equilibrium", "modes", "derive", "study", "calibrate", "compare", "view", "studio", "schema")
 
 
 class Parser(ArgumentParser):
@@ -57,11 +60,8 @@ def parser() -> Parser:
     out = Parser("sharnir", description="Dynamics of multibody systems.", allow_abbrev=False)
     out.add_argument("--version", action="version", version=f"sharnir {__version__}")
     commands = out.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for add in (
-        add_inspect, add_run, add_equilibrium, add_modes, add_derive, add_study, add_calibrate, add_compare, add_view, add_studio,
-        add_schema,
-    ):  # fmt: skip
-        name = add.__name__.removeprefix("add_")
+    for name in COMMANDS:
+        add = globals()[f"add_{name}"]
         of_command = commands.add_parser(name, help=add.__doc__, description=add.__doc__, allow_abbrev=False)
         of_command.set_defaults(parser=of_command)
         add(of_command)
@@ -255,7 +255,8 @@ def run_command(options: Namespace) -> None:
 
 
 def main() -> None:
-    with readable() as (out, err):
+    with readable() as (out, err), warnings.catch_warnings():
+        warnings.showwarning = lambda message, category, *where: print(f"sharnir: {message}", file=err)
         code = _code()
         out.flush()
         if out.error is not None:
@@ -288,10 +289,14 @@ def parse(words: Sequence[str]) -> Namespace:
     if not words:
         command_line.print_help(sys.stderr)
         sys.exit(2)
+    if not words[0].startswith("-") and words[0] not in COMMANDS:
+        of_file = f"say what to do with the file: sharnir run {words[0]}. " if Path(words[0]).suffix else ""
+        hint = of_file or suggestion(words[0], COMMANDS)
+        command_line.error(f"no command {words[0]!r}; {hint}The commands are {known(COMMANDS, 99)}")
     options, rest = command_line.parse_known_args(_joined(words))
     if rest and rest[0].startswith("-"):
         name = rest[0].partition("=")[0]
-        hint = suggestion(name, re.findall(r"--[\w-]+", options.parser.format_help()))
+        hint = suggestion(name.lstrip("-"), re.findall(r"--([\w-]+)", options.parser.format_help())).replace("'", "'--", 1)
         options.parser.error(f"no option {name}{'; ' if hint else ''}{hint}".rstrip())
     if rest:
         options.parser.error(f"unexpected argument {rest[0]!r}")

@@ -10,7 +10,7 @@ from time import perf_counter
 
 from ..backends.sizes import PROGRAM
 from ..dynamics import Dynamics
-from ..errors import AccuracyWarning, MethodError, ModelError, SingularError, brief, known, unknown
+from ..errors import AccuracyWarning, MethodError, ModelError, SingularError, brief, known, suggesting, unknown
 from ..machine import machine
 from ..model.large_models import no_collection
 from ..model.model import Model
@@ -31,6 +31,7 @@ PREPARATION = 0.7
 """Share of the time budget after which no further contender is prepared: the rest is for timing."""
 
 
+@suggesting
 def compare(
     model: Model,
     methods: str | Iterable[str] | None = None,
@@ -118,7 +119,7 @@ def _find_automatic_choice(model: Model, result: Comparison) -> None:
             warnings.simplefilter("ignore", AccuracyWarning)  # notes of the rows say it
             d = Dynamics(model)
         d.formulation.check_inertia()
-        result.auto = {"method": d.method, "backend": d.backend, "why": d.why}
+        result.auto = {"method": d.method, "backend": d.backend, "why": d.why.details}
     except (ModelError, SingularError):
         raise
     except Exception as error:  # the others can still be compared

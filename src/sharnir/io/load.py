@@ -3,10 +3,9 @@ they are needed: YAML and its checks take longer to import than a model to load.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 
-from ..errors import FormatError, NotActingWarning, StateError
+from ..errors import FormatError, NotActingWarning, StateError, suggesting, warn
 from ..model.model import Model
 from ..model.parts import MOTION, check_acting
 from ..reporting.atomic_write import atomic_write
@@ -21,6 +20,7 @@ READABLE = ".urdf (URDF), .xml or .mjcf (MuJoCo's MJCF), .yaml or .yml (sharnir'
 WRITABLE = ".urdf (URDF), .yaml or .yml (sharnir's own)"
 
 
+@suggesting
 def load(
     path: FilePath,
     floating: bool = False,
@@ -57,7 +57,7 @@ def load(
         model = load_root(path, options, root)
         model.acting = options.acting
         if acting is None and (line := not_acting(model)):
-            warnings.warn(f"{path.name}: {line}", NotActingWarning, stacklevel=2)
+            warn(f"{path.name}: {line}", NotActingWarning)
         return model
     if suffix in YAML:
         from .native import load_native
@@ -67,7 +67,8 @@ def load(
         return model
     if suffix == ".xacro":
         raise FormatError(f"{path}: xacro is a macro language, not a model; run it first: xacro {path.name} > {path.stem}")
-    raise FormatError(f"{path}: cannot tell the format from the suffix {suffix!r}; what can be read: {READABLE}")
+    text = "; sharnir.loads reads a text" if ":" in path.name else ""
+    raise FormatError(f"{path}: cannot tell the format from the suffix {suffix!r}; what can be read: {READABLE}{text}")
 
 
 def not_acting(model: Model) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ModelError, StateError, brief, no_such
+from ..errors import ModelError, StateError, brief, no_such, suggesting
 from ..reporting.formats import plural
 from ..reporting.notebook import Fact, Shown
 from ..trace import Expression, Number, Symbol, at_values
@@ -42,6 +42,7 @@ from .settings import SimulationSettings
 from .shapes import Shape
 from .structure import Structure
 from .substitution import formulas_in, with_numbers, without_unread
+from .units import warn_of_limits
 from .values import check_name
 from .visual import Visual, make_visual
 
@@ -69,6 +70,7 @@ class Model(Shown):
     and `model.copy()` can be changed in its place. Models can be pickled if their functions can: formulas, named functions.
     """
 
+    @suggesting
     def __init__(
         self,
         name: str = "model",
@@ -149,6 +151,7 @@ class Model(Shown):
         self.parts.acting = check_acting(what)
 
     # --- building -------------------------------------------------------------------------------------------------------
+    @suggesting
     def add_body(
         self,
         name: str,
@@ -210,6 +213,7 @@ class Model(Shown):
         self._check_parameters(where, "frame {!r}", name)
         self.parts.frames[name] = (body, where)
 
+    @suggesting
     def add_joint(
         self,
         name: str,
@@ -232,7 +236,10 @@ class Model(Shown):
         if name in self.parts.joint_names or name in self.parts.states:
             raise name_taken("state" if name in self.parts.states else "joint", name)
         if not isinstance(joint, Joint):
-            raise ModelError(f"{label}: expected a joint such as sharnir.Revolute('z'), got {brief(joint)}")
+            got = f"the class itself: write {joint.__name__}(…)" if isinstance(joint, type) else brief(joint)
+            swapped = isinstance(parent, Joint) or isinstance(child, Joint)
+            order = "; the arguments are name, joint, parent, child" * swapped
+            raise ModelError(f"{label}: expected a joint such as sharnir.Revolute('z'), got {got}{order}")
         for body in (parent, child):
             if type(body) is not str or body not in self.parts.body_names:  # written out: models have millions of joints
                 self.parts.check_body(body, label)
@@ -247,6 +254,8 @@ class Model(Shown):
         if joint is not self._last_type:  # large models have many joints of few types
             self._check_parameters(joint, "joint {!r}", name)
             self._last_type = joint
+            if joint.limits is not None:
+                warn_of_limits(name, joint)
         if self.parts.deformations:
             self.parts.check_place(label, parent, here)
             self.parts.check_place(label, child, there)
@@ -590,6 +599,7 @@ class Model(Shown):
         """v from {joint: value}, the rest zero; "joint.speed" is one of several. Arrays pass through."""
         return coordinates.filled(values, np.zeros(self.nv), lambda name: self._place_of(name, "v"), "v")
 
+    @suggesting
     def assemble(
         self,
         q0: State = None,
@@ -680,8 +690,9 @@ class Model(Shown):
         """The name of a new force or constraint, and itself; every body and joint it names must be in the model."""
         self._changing(f"add the {kind} {{!r}}" if isinstance(name, str) else f"add a {kind}", name)
         if not isinstance(new, base):
-            if not callable(new):
-                raise ModelError(f"a {kind} is a sharnir.{base.__name__} or a function, got {brief(new)}")
+            if not callable(new) or isinstance(new, type):
+                got = f"the class itself: write {new.__name__}(…)" if isinstance(new, type) else brief(new)
+                raise ModelError(f"a {kind} is a sharnir.{base.__name__} or a function, got {got}")
             new = of_function(new)
         self._check_parameters(new, f"{kind} {{!r}}", name)
         own = new.name if name is None or (isinstance(name, str) and not name) else name

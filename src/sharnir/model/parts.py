@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from ..errors import ModelError, brief, choices, no_such
 from ..trace import ParameterGraph, has_parameters
@@ -59,11 +60,13 @@ class ModelParts:
         own = {f.name: getattr(self, f.name) for f in fields(self)}
         return ModelParts(**{name: x if name == "parameter_graph" else copy(x) for name, x in own.items()})
 
-    def check_body(self, name: str, label: str) -> None:
+    def check_body(self, name: Any, label: str) -> None:
         """Refuse a name that is neither a body nor the ground."""
         if self.deformations:
             self.check_deformations(label, name)
         if not is_name_in(self.body_names, name) and not is_name_in((GROUND,), name):
+            if isinstance(name, Body):
+                raise ModelError(f"{label}: bodies are referred to by their names: write {name.name!r}, not the body itself")
             raise ModelError(f"{label}: {no_such('body', name, [GROUND, *(b.name for b in self.bodies)], 'bodies')}")
 
     def check_deformations(self, label: str, *bodies: str) -> None:

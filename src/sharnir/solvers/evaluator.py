@@ -21,7 +21,7 @@ from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.model import Model
 from ..model.parameters import check_values
-from ..model.states import check_array, check_finite, check_state, check_wrenches
+from ..model.states import check_array, check_finite, check_state, check_wrenches, numbers_of
 from ..programs import needs_inertia, program_for
 from ..types import Parameters, State, Wrenches, real_array
 from .formulation import Formulation
@@ -73,7 +73,8 @@ class Arguments:
                 raise StateError(f"t: expected {expected}, got {a.shape}")
             return a.reshape(-1, 1), a.ndim == 1
         if a.ndim not in (1, 2) or a.shape[-1] != size:
-            raise StateError(f"{shown}: expected {expected}, got {a.shape}")
+            names = self.model.q_names if name == "q" else self.model.v_names if size == self.model.nv else []
+            raise StateError(f"{shown}: expected {expected}{numbers_of(names)}, got {a.shape}")
         return a.reshape(-1, size) if size else a.reshape(a.shape[0] if a.ndim == 2 else 1, 0), a.ndim == 2
 
     def wrenches(self, x: ArrayLike | Mapping[str, ArrayLike]) -> Row:

@@ -6,7 +6,6 @@ equations of its constraints) is computed once and cached with the model's struc
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
 
 import numpy as np
@@ -14,19 +13,21 @@ import numpy as np
 from ..backends import sizes
 from ..backends.compiled_programs import CompiledPrograms
 from ..choice.calibration import current
-from ..choice.choose import TOLERATED, Choice, applies, choose_method
+from ..choice.choose import TOLERATED, Choice, Why, applies, choose_method
 from ..dialect.cache import Cache
 from ..equations.motion.constrained import ConstrainedEquations
 from ..equations.motion.share import expected_errors
-from ..errors import AccuracyWarning, MethodError, SingularError, brief, known, unknown
-from ..forms.massless import check_inertia
+from ..errors import AccuracyWarning, MethodError, RenamedWarning, SingularError, brief, known, unknown, warn
+from ..forms.massless import check_axes, check_inertia
 from ..forms.matrices import Matrices
+from ..model.joints import Compound
 from ..model.model import Model
 from ..model.per_structure import per_structure
 from ..model.references import is_name_in
 from ..programs.methods import METHODS, Method
 from ..trace import generic_functions
 
+THIN = "no inertia about some axis", "one (inertia=…, or a shape with some thickness: sharnir.Cylinder for a thin Rod)"
 BACKENDS = ("auto", "llvm", "loops", "python")
 
 
@@ -66,7 +67,7 @@ class Formulation:
         if method != "auto":  # errors of the request come first
             self._judge_masses()
         if self.expected_error > TOLERATED:
-            warnings.warn(self.accuracy, AccuracyWarning, stacklevel=3)
+            warn(self.accuracy, AccuracyWarning)
         model.freeze("by Dynamics")  # last: a model that was refused can still be changed
 
     # --- accuracy ---------------------------------------------------------------------------------------------------------------
@@ -93,9 +94,9 @@ class Formulation:
 
     def _choice(self, method: str) -> Choice:
         if method != "auto":
-            return Choice(method, f"{method!r} was requested")
+            return Choice(method, Why(f"{method!r} was requested"))
         if self.massless:
-            return Choice("composite", "some joint moves no mass: only questions that need no inertia have an answer")
+            return Choice("composite", Why("some joint moves no mass: only questions that need no inertia have an answer"))
         return _auto(self, self.programs.store, self.requested, current().key)
 
     # --- checks ---------------------------------------------------------------------------------------------------------------
@@ -128,15 +129,22 @@ class Formulation:
         if not s.solid.all():
             k = int(np.argmin(s.solid))
             body = s.bodies[k]
+            lacks, remedy = ("no mass", "mass and inertia") if s.tree.mass[k + 1] == 0.0 else THIN
             raise MethodError(
-                f"method {method.name!r} divides by the mass matrix of every body, but body {body.name!r} has "
-                f"{'no mass' if s.tree.mass[k + 1] == 0.0 else 'no inertia about some axis'}; choose another method"
+                f"method {method.name!r} divides by the mass matrix of every body, but body {body.name!r} has {lacks}; choose "
+                f"another method, such as 'separate' or 'composite', or give it {remedy}"
             )
 
     def check_inertia(self) -> None:
         """Refuse a motion sought from forces where some joint moves no mass. Kinematics and inverse dynamics need no inertia."""
         if self.massless and self.structure.parametric is None:  # other parameters may be other masses: a result will tell
             raise SingularError(self.massless)
+
+    def check_axes(self, q: np.ndarray, t: float, parameters: np.ndarray) -> None:
+        """Refuse a start where axes of a joint coincide."""
+        if sizes.is_traceable(self.structure) and any(isinstance(j.type, Compound) for j in self.structure.placed):
+            named = dict(zip(self.structure.parameters, parameters.tolist(), strict=True))
+            check_axes(Matrices(self.model, q, None, t, None, sparse=False, parameters=named))
 
     def _judge_masses(self) -> None:
         """A joint that moves no mass is found now, in a position with no special symmetry, whatever functions of the user's do in
@@ -172,5 +180,5 @@ def _massless(model: Model) -> str:
 @cache
 def warn_renamed() -> str:
     """Warn, once, that the backend "numba" of version 0.1 is called "loops" now."""
-    warnings.warn("the backend 'numba' is called 'loops' now: Numba is not used any more", FutureWarning, stacklevel=4)
+    warn("the backend 'numba' is called 'loops' now: Numba is not used any more", RenamedWarning)
     return "loops"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from xarray import Dataset
 
-from ..errors import SharnirError, StateError, StudyError
+from ..errors import SharnirError, StateError, StudyError, suggesting
 from ..machine import beyond_memory
 from ..model.model import Model
 from ..model.states import check_model
@@ -47,6 +47,7 @@ Over = Mapping[str, Any] | Sequence[Mapping[str, Any]] | Callable[..., Mapping[s
 Outputs = Mapping[str, str | Callable[[Result], Any]] | Sequence[str] | str | Callable[[Result], Any]
 
 
+@suggesting
 def study(
     model: Model,
     over: Over,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import shortened
+from ...errors import shortened, suggesting
 from ...reporting.atomic_write import file_path
 from ...reporting.pages import Json, page, write_page
 from ...reporting.pictures import GREY, INK, add_legend, check_picture, new_figure, plain_axes, save_picture
@@ -40,6 +40,7 @@ POINTS = 5000
 """Points of a curve on a page; a screen has fewer columns."""
 
 
+@suggesting
 def plot(
     results: Results,
     *what: str,

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...equations.assembly.start import StartState
 from ...equations.motion.stabilisation import PROJECTION, Stabilisation
-from ...errors import StateError, no_such
+from ...errors import StateError, no_such, suggesting
 from ...integrate.switching import EXPLICIT
 from ...integrate.trajectory import Switch
 from ...model.impacts import Impact
@@ -143,6 +143,7 @@ class Result(Shown, NamedMotion):
         """The run in a few lines of text."""
         return _summary(self)
 
+    @suggesting
     def plot(self, *what: str, path: PathLike | None = None, interactive: bool = False, over: str | None = None) -> Any:
         """A Matplotlib figure, one panel for each unit: r.plot("A", "piston.x", "reaction of B"); with no names coordinates,
         speeds, energies and work. `interactive`: a plotly figure; `path`: into a file, .html for a page; `over`: what is on the
@@ -151,6 +152,7 @@ class Result(Shown, NamedMotion):
 
         return plot(self, *what, path=path, interactive=interactive, over=over)
 
+    @suggesting
     def animate(
         self, path: PathLike | None = None, *, plots: Sequence[str] = (), show: Sequence[str] | None = None,
         traces: Sequence[Any] = (), fps: float = 30.0, follow: str | None = None,
@@ -242,7 +244,7 @@ def _summary(r: Result) -> str:
     lines = [f"{r.model.name}: {size}, {freedoms}; {r.status}, {r.message}"]
     if r.start is not None and r.start.words:
         lines.append(f"  start       {r.start.words}")
-    lines.append(f"  method      {c.method} on {c.backend} ({c.why})")
+    lines.append(f"  method      {c.method} on {c.backend}")
     steps = f"{c.steps} steps ({c.rejected} rejected), {c.evaluations} evaluations"
     if c.jacobians:
         steps += f", {c.jacobians} Jacobians"
@@ -277,7 +279,8 @@ def _summary(r: Result) -> str:
                 lines.append(f"  singular    {plural(c.passages, 'neighbourhood')} entered, nearest {c.nearest:.2g}; {how}")
         names = r.model.q_names[:12]
         width = max(11, *map(len, names)) if names else 11
-        lines += [f"  {name:<{width}} {x: .9g}" for name, x in zip(names, r.q[-1], strict=False)]
+        units = [unit for j in r.model.joints for unit in j.q_units]
+        lines += [f"  {name:<{width}} {x: .9g} {unit}".rstrip() for name, x, unit in zip(names, r.q[-1], units, strict=False)]
         if r.model.nq > 12:
             lines.append(f"              and {r.model.nq - 12} more coordinates")
     return "\n".join(lines)

@@ -23,6 +23,7 @@ from ...model.model import Model
 from ...model.parameters import check_values
 from ...model.settings import ENDING
 from ...model.states import check_state, check_tau
+from ...model.units import warn_of_degrees
 from ...types import real_array
 from ..control.joint_laws import law_of, with_law
 from ..events.events import limit_events
@@ -90,6 +91,7 @@ class Prepared:
             )
         forces = check_tau(self.model, tau)
         values = self.values(options.parameters, options.states)
+        warn_of_degrees(self.user_model, options.q0)
         asked = as_guess(self.user_model, options.q0, options.v0, options.fixed, options.nearest)
         return Begin(asked, self.start(asked, options.t0, values), options.t0, forces, values)
 
@@ -103,6 +105,8 @@ class Prepared:
         """The state where a motion starts, loops closed and quaternions normalized."""
         q0, v0, fixed = asked
         q, v, t = check_state(self.model, q0, v0, t0)
+        if self.table is None:
+            self.d.formulation.check_axes(q, t, values)
         if self.table is not None:
             return replace(assemble_start(self.model, q0, v0, t, self.table, values, fixed), model=self.user_model)
         if fixed is not None:

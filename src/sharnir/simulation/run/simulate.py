@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...equations.assembly.start import Start
+from ...errors import suggesting
 from ...model.events import Event
 from ...model.impacts import Impact
 from ...model.model import Model
@@ -21,6 +22,7 @@ from .options import RunOptions, split
 from .runs import Runs
 
 
+@suggesting
 def simulate(
     model: Model,
     duration: float,

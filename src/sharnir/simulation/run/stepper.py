@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...equations.assembly.start import Start, StartState
-from ...errors import SimulationError, StateError, brief, no_such, suggestion
+from ...errors import SimulationError, StateError, brief, no_such, suggesting, suggestion
 from ...integrate import run
 from ...integrate.trajectory import EventRecord, Rows, Statistics, Trajectory, joined
 from ...model.copying import with_limits
@@ -73,6 +73,7 @@ class Simulation:
     status: str
     """ "done", or "stopped" by an event in the last step."""
 
+    @suggesting
     def __init__(
         self,
         model: Model,

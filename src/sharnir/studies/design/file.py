@@ -10,7 +10,7 @@ from typing import Any
 
 from ... import samples
 from ...errors import FormatError, SharnirError, choices, no_such, unknown
-from ...io.load import load
+from ...io.load import XML, load
 from ...io.native.document import Document, read_text
 from ...io.native.entries import FileKind, Record
 from ...io.native.faults import Faults, at, each
@@ -104,7 +104,12 @@ class StudyFile:
 
 
 def read_study(path: Path) -> StudyFile:
-    document = Document(read_text(path), str(path))
+    document = Document("bodies:" if path.suffix.lower() in XML else read_text(path), str(path))
+    if isinstance(document.data, dict) and "bodies" in document.data and not {"model", "sample"} & document.data.keys():
+        raise FormatError(
+            f"{path}:1: this describes a model, not a study: `sharnir run {path}` simulates it once; a study names it, "
+            f"`model: {path.name}`, and says what varies, `over:`, in a file of its own (docs/studies_file.md)"
+        )
     if document.data is None:
         raise FormatError(f"{path}:1: the file is empty; a study begins with e.g. `model: car.yaml` and `over:`")
     try:

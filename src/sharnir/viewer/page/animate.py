@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...analysis.modes import Mode
-from ...errors import StateError, brief
+from ...errors import StateError, brief, suggesting
 from ...model.model import Model
 from ...reporting import pages
 from ...reporting.atomic_write import check_suffix, check_writable, file_path
@@ -37,6 +37,7 @@ FPS = 30.0
 Results = Result | Sequence[Result] | Mapping[str, Result]
 
 
+@suggesting
 def animate(
     results: Results, path: FilePath | None = None, *, plots: Sequence[str] = (), show: Sequence[str] | None = None,
     traces: Sequence[Trace] = (), fps: float = FPS, follow: str | None = None,

@@ -10,12 +10,11 @@ from contextlib import contextmanager, suppress
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from warnings import warn
 
 import numpy as np
 
 from ...analysis.modes import Mode
-from ...errors import NOT_A_NUMBER, StateError, ViewWarning, brief
+from ...errors import NOT_A_NUMBER, StateError, ViewWarning, brief, warn
 from ...model.model import Model
 from ...reporting.atomic_write import atomic_write, check_suffix, check_writable
 from ...reporting.progress import ProgressBar
@@ -39,7 +38,7 @@ def draw(
     """`Model.draw`; `look`: the fields of `Look`, as in all functions below."""
     asked = _checked(path, look)
     scene = scene_of(model, show, q, t)
-    report(scene, 5)
+    report(scene)
     return save(Drawing(scene, asked).image(), path)
 
 
@@ -56,10 +55,10 @@ def snapshot(
     return save(Drawing(at_times(scene, result, [time]), asked).image(0, words), path)
 
 
-def report(scene: Scene, above: int = 4) -> None:
-    """Warn of what is not drawn as the model says; `above`: calls from here to the user's line."""
+def report(scene: Scene) -> None:
+    """Warn of what is not drawn as the model says."""
     for note in scene.notes:
-        warn(note, ViewWarning, stacklevel=above)
+        warn(note, ViewWarning)
 
 
 def _checked(path: FilePath | None, look: Mapping[str, Any]) -> Look:
