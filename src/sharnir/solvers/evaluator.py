@@ -272,7 +272,7 @@ class Evaluator:
     def count(self, name: str, compiled: bool) -> Count:
         """Operations of one evaluation: as written, or as compiled for this model."""
         program = program_for(self.structure, name)
-        constant = self._programs.no_wrench if "wrench" in program.inputs.__annotations__ else {}
+        constant = self._programs.constants(program)
         if compiled:
             if program.loops_only:
                 raise MethodError(f"{name!r} is never compiled to straight-line code: its branches depend on numbers")

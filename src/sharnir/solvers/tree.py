@@ -55,14 +55,20 @@ class TreeSolver:
         return self.evaluator.checked(self._forward, ("qdd",), out, **at)["qdd"]
 
     def solve(self, at: At) -> Solution:
-        program = "separate" if self.method.iterates else self.method.program
-        found = self.evaluator.outputs(f"solve/{program}", **at)
+        if self.method.iterates:
+            qdd = self.forward(at)
+            found = self.evaluator.outputs("kinetostatics", **{**at, "qdd": qdd}) | {"qdd": qdd}
+        else:
+            found = self.evaluator.outputs(f"solve/{self.method.program}", **at)
         return Solution(found["qdd"], without_base(found["vdot"]), without_base(found["R"]))
 
     def reactions(self, at: At) -> np.ndarray:
         if self.method.iterates:
             return self.inverse_reactions({**at, "qdd": self.forward(at)})
         return without_base(self.evaluator.output(f"solve/{self.method.program}", "R", **at))
+
+    def iterations(self, at: At) -> np.ndarray:
+        return self.evaluator.output(self._forward, "report", **at)
 
     def momentum_rates(self, at: At) -> np.ndarray:
         v = self.evaluator.output("speeds", "v", q=at["q"], p=at["p"], t=at["t"], parameter=at["parameter"])
