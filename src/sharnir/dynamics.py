@@ -284,12 +284,15 @@ class Dynamics(Questions):
         return self._with_inertia.momentum_rates(At(q=q, p=p, tau=tau, t=t, wrench=wrenches, parameter=parameters))
 
     # --- cost ---------------------------------------------------------------------------------------------------------------
-    def count(self, what: str = "forward", compiled: bool = False) -> Count:
+    def count(self, what: str = "forward", compiled: bool = False, step: float | None = None) -> Count:
         """Operations of one evaluation of "forward", "inverse", "inertia" …: as written (nothing folded), or as compiled
-        for this model (constants folded, common subexpressions shared)."""
+        for this model (constants folded, common subexpressions shared). Methods that iterate factorise at first; with a `step` in
+        seconds it is "forward" as it goes on: of a state so long after one that has been solved."""
         compiled = truth(compiled, "compiled")
         if is_name_in(("forward",), what):
-            return self._with_inertia.count_forward(compiled)
+            return self._with_inertia.count_forward(compiled, step)
+        if step is not None:
+            raise MethodError(f"step is for 'forward' by methods that iterate, not for {brief(what)}")
         name = f"inertia/{self.formulation.method.inertia}" if is_name_in(("inertia",), what) else what
         if not is_name_in(PROGRAMS, name):
             raise MethodError(

@@ -98,8 +98,8 @@ def test_closed_models_are_compiled_to_straight_lines():
 
 def test_coupled_coordinates_have_a_place_in_methods_that_fold_or_share():
     c = sh.compare(coupled(), **INTERPRETED)
-    folded = ("composite", "direct", "recursive", "kosynka", "stepanenko")
-    able = {"separate · python", "extended · sparse", *(f"{method} · python" for method in folded)}
+    folded = ("composite", "direct", "recursive", "kosynka", "stepanenko", "inverse-iterative", "direct-iterative")
+    able = {"extended · sparse", "maggi · sparse", *(f"{method} · python" for method in ("separate", "momentum", *folded))}
     assert {row.label for row in c.rows if row.ok} == able and c.disagreement < 1e-10
     assert "does not handle coupled coordinates" in c.row("lagrange1", "python").reason
 

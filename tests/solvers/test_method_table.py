@@ -1,18 +1,15 @@
 """Every method on every kind of model: it agrees with the extended system, or refuses with the reason that docs/methods.md gives.
 
-`python tests/solvers/test_method_table.py` writes the table into that page.
+`PYTHONPATH=tests:tests/models python tests/solvers/test_method_table.py` writes the table into that page.
 """
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "models")]
 
 import sharnir as sh
 from method_models import MODELS
@@ -23,7 +20,8 @@ from sharnir.programs.methods import METHODS, features
 from states import assert_close, derivative
 
 PAGE = Path(__file__).parents[2] / "docs" / "methods.md"
-BEGIN, END = "<!-- coverage: python tests/solvers/test_method_table.py -->", "<!-- end of coverage -->"
+BEGIN = "<!-- coverage: PYTHONPATH=tests:tests/models python tests/solvers/test_method_table.py -->"
+END = "<!-- end of coverage -->"
 T = 0.2
 
 

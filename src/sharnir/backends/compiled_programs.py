@@ -9,8 +9,8 @@ import numpy as np
 
 from ..dialect.cache import Cache
 from ..errors import MethodError
-from ..model.structure import Structure
 from ..kernels.iterative import TOLERANCE
+from ..model.structure import Structure
 from ..programs import FORCE_REPORT, PROGRAMS, program_for
 from ..programs.methods import SMALLEST
 from ..programs.program import Program
@@ -29,7 +29,7 @@ class CompiledPrograms:
         self.limit = sizes.PROGRAM if limit is None else limit
         self.no_wrench: dict[str, Sequence[float]] = {"wrench": np.zeros(6 * (structure.nb + 1))}  # type: ignore[dict-item]
         self.tolerance = TOLERANCE
-        """Of iterative methods."""
+        """The residual at which iterative methods stop, relative to the right-hand side."""
         self._runners: dict[Any, Any] = {}
         self._backends: dict[str, str] = {}
         self.store = Cache()

@@ -141,8 +141,8 @@ def _best(found: Predicted, how: str, calibration: Calibration) -> Choice:
 
 
 def applies(method: str, s: Structure) -> bool:
-    """Whether a compiled method handles everything in a tree, in a time that calibrations know: mobilities with rows for rotors and
-    for lent inertias are not among their models."""
+    """Whether a compiled method handles everything in a tree, in a time that calibrations know: mobilities with rows for rotors
+    and lent inertias are not among their models."""
     found = METHODS[method]
     plain = found.loses != "mobility" or not (len(s.tree.geared) or s.tree.lent_of[-1])
     return plain and found.refusal(features(s.follows, bool(s.deformations), False)) is None

@@ -36,7 +36,7 @@ def solve_with_accelerations(m: Matrices, tau: np.ndarray) -> Solution:
 def _joint_forces(m: Matrices, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     m.needs_axes("lagrange1")
     if m.rotors.any():
-        raise MethodError("the form 'lagrange1' is that of [I], without rotors; take the form 'extended', or the method 'lagrange1'")
+        raise MethodError("the form 'lagrange1' is that of [I], without rotors; the method 'lagrange1' has them")
     R_tau = np.zeros(6 * m.N)
     for i, A in enumerate(m.A_blocks):
         R_tau[6 * i : 6 * i + 6] = A @ np.linalg.solve(A.T @ A, tau[m.axes(i)])
@@ -54,8 +54,8 @@ def invert_masses(m: Matrices) -> list[np.ndarray]:
         if not body.is_solid:
             raise MethodError(
                 f"M⁻¹ and L of (3.10) divide by the mass matrix of every body, but body {body.name!r} has "
-                f"{'no mass' if body.mass == 0.0 else 'no inertia about some axis'}; take the form 'lagrange1-full', (3.8), or the "
-                "method 'lagrange1'"
+                f"{'no mass' if body.mass == 0.0 else 'no inertia about some axis'}; take the form 'lagrange1-full', "
+                "(3.8), or the method 'lagrange1'"
             )
         out.append(np.linalg.inv(M))
     return out

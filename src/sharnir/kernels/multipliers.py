@@ -19,7 +19,7 @@ from ..dialect.ops import select, sqrt
 
 class MultiplierWork(NamedTuple):
     V: Array["nb1", 6, 6]       # Householder's vectors of A
-    Z: Array["nb1", "nz", 6]    # row c: column c of the orthogonal basis, body axes; 6 - n_i rows; then rotors, then what was lent
+    Z: Array["nb1", "nz", 6]    # row c: column c of the orthogonal basis, body axes; 6 - n_i rows; rotors; what was lent
     Y: Array["nb1", "nz", 6]    # row c: C_i'Z_c, the same reaction as the carrier feels it
     P: Array["nb1", 6]          # R_tau: the part of the reaction that joint forces fix
     N: Array["nb1", 6, 6]       # mobility of body i, joints below it eliminated

@@ -19,7 +19,7 @@ class Tree(NamedTuple):
     moment: Array["nb1", 3]         # h = m r_c, body axes
     inertia: Array["nb1", 6]        # J_O about the body's origin, body axes
     alike: IntegerArray["nb1"]      # which of the distinct bodies body i is like
-    mobility: Array["nk", 6, 6]     # inverse of the mass matrix of each distinct body, with what it is lent where that is singular
+    mobility: Array["nk", 6, 6]     # inverse of the mass matrix of each distinct body, with what it is lent
     gravity: Array[3]               # world axes
     # flexible bodies: model/flexible.py, kernels/flexible.py
     elastic: IntegerArray["nb1"]           # which deformation row i is, -1 where it is a rigid body

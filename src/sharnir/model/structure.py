@@ -110,8 +110,9 @@ class Structure:
         elastic = [d.n for d in self.deformations.values()]
         self.sizes = {
             "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nda": self.na, "nv": self.nv, "nl": self._multipliers(),
+            "nz": 6 + int(np.diff(self.tree.lent_of).max(initial=0)),
             "nfl": len(elastic), "nx": sum(elastic), "nxx": sum(n * n for n in elastic), "nge": 6 + max(elastic, default=-6),
-            "nr": len(self.tree.geared), "nz": 6 + int(np.diff(self.tree.lent_of).max(initial=0)), "nd": len(self.drives), "ng": self._n_given, "nf": self.nv if self.forces else 0,
+            "nr": len(self.tree.geared), "nd": len(self.drives), "ng": self._n_given, "nf": self.nv if self.forces else 0,
             "ne": len(self.forces), "ny": 10 * self.nb + 3 * self.na, "nsm": 0, "nsk": 0, "nsr": 0, **sizes_of(self.shared),
         }  # fmt: skip
 
@@ -291,7 +292,7 @@ class Structure:
         masses, lent = mass_properties(self.bodies, self.parameters)
         rows = integers([d.row for d in self.deformations.values()])
         self.shared = shared_unknowns(self.carrier, self.first, speed, (), rows)
-        geared, borrowed = _nonzero(rotor), lent.count[masses[3]]
+        geared, borrowed = _nonzero(rotor), lent.number[masses[3]]
         borrowed[rows] = 0  # a deformation is part of its body
         return Tree(
             self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, speed, geared,

@@ -259,15 +259,15 @@ class Lent(NamedTuple):
 
     first: IntArray
     l: FloatArray
-    count: IntArray
+    number: IntArray
     mass: FloatArray
-    """What is lent to each: mass, and inertia xx yy zz xy xz yz."""
+    """Lent to each: mass, and inertia xx yy zz xy xz yz."""
     inertia: FloatArray
 
 
 def lent_inertias(numbers: FloatArray) -> Lent:
-    """A mass at the origin where there is none, inertia about every axis about which there is none; both of the size of those that
-    the body has, or else its fellows: other sizes would be as right, but cost digits."""
+    """A mass at the origin where there is none, inertia about every axis about which there is none; both of the size of those
+    that the body has, or else its fellows: other sizes would be as right, but cost digits."""
     mass, com, J = numbers[:, 0], numbers[:, 1:4], numbers[:, [4, 7, 8, 7, 5, 9, 8, 9, 6]].reshape(-1, 3, 3)
     moments, axes = np.linalg.eigh(J)
     largest = moments[:, 2] + mass * (com * com).sum(axis=1)
@@ -301,7 +301,7 @@ def _mobilities(mass: Any, com: Any, inertia: Any, lent: Lent) -> np.ndarray:
     """
     out = np.full((len(mass), 6, 6), np.nan, dtype=mass.dtype)
     (x, y, z), K = np.where(lent.mass > 0.0, 0.0, com.T)[:, 1:], inertia[1:].T
-    lends = lent.count > 0
+    lends = lent.number > 0
     if lends.any():
         mass, K = np.where(lends, mass + lent.mass, mass), np.where(lends[1:], K + lent.inertia[1:].T, K)
     K = np.moveaxis(_inverse_symmetric(K), -1, 0)

@@ -18,6 +18,7 @@ DERIVATIVES: dict[str, Program] = {program.name: program for program in derivati
 
 FORCE_REPORT = Program("forces", state.copy_report, group(**STATE, report=(2, "ne")), group(), group(energy="ne", power="ne"))
 
+
 def program_for(structure: Sized, name: str) -> Program:
     """The program of that name, in the form a model with coupled coordinates needs where this is one. What has no such form
     serves for both: it needs only coordinates and speeds, or adds up over axes itself; but for iterations on multipliers, and the

@@ -13,8 +13,7 @@ SPARSE = ("sparse",)
 
 COUPLED, FLEXIBLE, CLOSED = "coupled coordinates", "flexible bodies", "closed loops and constraints"
 CLOSED_COUPLED = "closed loops together with flexible bodies or coupled joints"
-FEATURES = (COUPLED, FLEXIBLE, CLOSED, CLOSED_COUPLED)
-"""What a model may have that not every method handles."""
+"""Features of models that not every method handles."""
 
 
 def features(followers: bool, flexible: bool, closed: bool) -> tuple[str, ...]:
@@ -41,10 +40,10 @@ class Method:
     multiplier_matrix: bool = False
     """Forms the full matrix of the multipliers, (6N−n)² numbers."""
     refuses: tuple[tuple[str, str], ...] = ()
-    """Which of `FEATURES` it does not handle, and why."""
+    """Features that it does not handle, and why."""
     constrains: str = ""
-    """How it solves models with constraints: "inertia" (from its inertia matrix), "iteration" (the same by iteration), "elimination"
-    (multipliers eliminated with the bodies they act on), "form" (a dense matrix form), or not at all."""
+    """How it solves models with constraints: "inertia" (from its inertia matrix), "iteration" (the same by iteration),
+    "elimination" (multipliers eliminated with the bodies they act on), "form" (a dense matrix form), or not at all."""
     loses: str = "inertia"
     """Differences that lose digits where masses differ much: "sweeps" (of inertias of carried bodies), "inertia" (the
     same in the inertia matrix), "mobility" (inverse masses), or nothing: docs/theory/conditioning.md."""
@@ -75,7 +74,7 @@ _NO_ELASTIC = "its system has no rows for elastic coordinates"
 _CONSTRAINED = "'inverse-iterative' and 'direct-iterative' put constraints on top of a smaller matrix of full rank"
 _MULTIPLIERS = ((COUPLED, _SHARED), (FLEXIBLE, _NO_ELASTIC), (CLOSED, _CONSTRAINED))
 _MOMENTA = (
-    (FLEXIBLE, "the rates of its momenta would need the slopes of mass matrices by elastic coordinates, which it does not have"),
+    (FLEXIBLE, "the rates of its momenta need the slopes of mass matrices by elastic coordinates, and has none"),
     (CLOSED, "rates of momenta need the multipliers of constraints, and those the accelerations that it does without"),
 )
 
@@ -135,7 +134,10 @@ _TABLE = [
         "maggi", "Maggi's equations in redundant quasi-velocities, sparse LU", "[I] §3.1, [B]", "O(N·depth)",
         SPARSE, constrains="form",
     ),
-    Method("momentum", "Poisson's equations in momenta: no accelerations", "[I] §3.1", "O(N)", ALL, loses="sweeps", refuses=_MOMENTA),
+    Method(
+        "momentum", "Poisson's equations in momenta: no accelerations", "[I] §3.1", "O(N)",
+        ALL, loses="sweeps", refuses=_MOMENTA,
+    ),
 ]  # fmt: skip
 
 METHODS: dict[str, Method] = {method.name: method for method in _TABLE}

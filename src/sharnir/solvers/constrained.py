@@ -230,7 +230,7 @@ class ConstrainedSolver:
     def momentum_rates(self, at: At) -> NoReturn:
         raise MethodError("the form in momenta does not handle closed loops and constraints; use forward")
 
-    def count_forward(self, compiled: bool) -> Count:
+    def count_forward(self, compiled: bool, step: float | None = None) -> Count:
         if self.equations.form or self.equations.iterates:
             raise self.evaluator.nothing_to_count()
         if not self.equations.is_small:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import warnings
 from functools import cache
 
-import numpy as np
-
 from ..backends import sizes
 from ..backends.compiled_programs import CompiledPrograms
 from ..choice.calibration import current

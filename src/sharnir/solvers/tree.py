@@ -133,8 +133,8 @@ class TreeSolver:
     multipliers = closing_reactions = inverse_closing_reactions = constraint_rows = _no_constraints
 
     # --- cost ---------------------------------------------------------------------------------------------------------------
-    def count_forward(self, compiled: bool) -> Count:
-        return self.evaluator.count(self._forward, compiled)
+    def count_forward(self, compiled: bool, step: float | None = None) -> Count:
+        return self.evaluator.count(self._forward, compiled, step)
 
 
 class WithoutPrograms(TreeSolver):
@@ -148,7 +148,7 @@ class WithoutPrograms(TreeSolver):
     def fast_forward(self) -> FastPath:
         return fast_path(None)
 
-    def count_forward(self, compiled: bool) -> NoReturn:
+    def count_forward(self, compiled: bool, step: float | None = None) -> NoReturn:
         raise self.evaluator.nothing_to_count()
 
 

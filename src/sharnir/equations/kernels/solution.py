@@ -58,7 +58,7 @@ class StabilisationTerms(NamedTuple):
 
 
 class Iteration(NamedTuple):
-    """What an iterative method keeps from call to call (`InertiaMemory`), how far it goes, and what it reports."""
+    """Arrays that an iterative method keeps from call to call (`InertiaMemory`), how far it goes, and what it reports."""
 
     H: Array["n", "n"]
     K: Array["n", "n"]

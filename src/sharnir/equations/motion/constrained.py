@@ -53,7 +53,7 @@ class ConstrainedEquations:
         self.form = CLOSED_FORMS[method.name] if method.constrains == "form" else None
         """A dense matrix form, where the method is one; then the equations are those of "composite"."""
         self.iterates = method.name if method.constrains == "iteration" else ""
-        """The iterative method, where it is one: it finds M⁻¹ times the right-hand side and Jᵀ; the rest is as for "composite"."""
+        """The iterative method, if it is one: it finds M⁻¹ times the right-hand side and Jᵀ; the rest is as for "composite"."""
         self.method = METHODS["composite"] if self.form or self.iterates else method
         self.backend = "python" if backend == "python" else "llvm"
         self.table = table_of(model)
@@ -78,7 +78,7 @@ class ConstrainedEquations:
         return c._replace(share=[EXACT if exact else self.share])
 
     def memory(self, tolerance: float) -> Iteration | None:
-        """What the iterative method keeps from call to call, empty; None for other methods."""
+        """Arrays that the iterative method keeps from call to call, empty; None for other methods."""
         if not self.iterates:
             return None
         made = allocate(Iteration, self.sizes)._replace(tolerance=np.array([tolerance]))

@@ -16,6 +16,7 @@ from ...kernels.separate import SeparateWork, separate_bodies, separate_reaction
 from ...kernels.stepanenko import inertia_matrix_stepanenko
 from ..program import Forced, Program
 
+
 class ForwardOut(NamedTuple):
     qdd: Array["nv"]
 
