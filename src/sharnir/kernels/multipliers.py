@@ -6,7 +6,7 @@ on the mobilities: eliminating joint i takes from N_k what joint i holds back. T
 
 Two more kinds of rows stand beside the multipliers of a joint. A rotor of inertia r on axis a adds a force -r q̈_a, which is an
 unknown with the row  sqrt(r) a+'(v̇_i - C v̇_k - w*) + x = 0,  a+ the column of A (A'A)^-1. A body whose mass matrix is singular is
-lent inertia, M + sum l l', and gives it back by unknowns with the rows  l'v̇_i - y = 0.  docs/theory/solving.md (D11)
+lent inertia, M + sum l l', and gives it back by unknowns with the rows  l'v̇_i - y = 0.  docs/theory/solving.md (D6)
 """
 
 from typing import NamedTuple

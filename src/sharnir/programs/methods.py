@@ -131,7 +131,7 @@ _TABLE = [
         SPARSE, constrains="form", loses="",
     ),
     Method(
-        "maggi", "Maggi's equations in redundant quasi-velocities, sparse LU", "[I] §3.1, [B]", "O(N·depth)",
+        "maggi", "Maggi's equations in redundant quasi-velocities, sparse LU", "[I] §3.1, [B]", "LU of O(N·depth) entries",
         SPARSE, constrains="form",
     ),
     Method(
