@@ -137,9 +137,9 @@ def main(quick: bool = False) -> None:
             "# The model of [B] as a DAE",
             "",
             f"Written by `python -m benchmarks dae`. {where['processor']}, one thread; Python {where['python']}, sharnir "
-            f"{where['sharnir']}. A four-bar swings for {end:g} s. DAE: the extended system with v̇, R, λ among the unknowns, "
+            f"{where['sharnir']}. A four-bar swings for {end:g} s. DAE: the extended system, v̇, R, λ being unknowns, "
             "residuals in NumPy by the matrices of the papers, its Jacobian by differences, integrated by IDA (SUNDIALS, BDF of "
-            "variable order). Projection: `simulate`, compiled. Error: of coordinates and speeds at the end, against tolerances of 1e-13.",
+            "variable order). Projection: `simulate`, compiled. Error: of coordinates and speeds at the end.",
             "",
         ]
         legend = ["", *(f"- {name}: {rows}" for name, rows in ROWS.items()), ""]

@@ -29,6 +29,7 @@ from .tree_rows import (
     constant_entries,
     distinct,
     floats,
+    hinges,
     joint_rows,
     mass_properties,
     separated,
@@ -295,8 +296,8 @@ class Structure:
         geared, borrowed = _nonzero(rotor), lent.number[masses[3]]
         borrowed[rows] = 0  # a deformation is part of its body
         return Tree(
-            self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, speed, geared,
-            rotor, *masses, gravity, *self._elastic_arrays(rows), np.searchsorted(geared, [*self.first]),
+            self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, hinges(self.joints), speed,
+            geared, rotor, *masses, gravity, *self._elastic_arrays(rows), np.searchsorted(geared, [*self.first]),
             starts(borrowed), lent.first, lent.l, *self.shared,
         )  # fmt: skip
 

@@ -35,6 +35,8 @@ class Method:
     """Suffix of its forward programs; None where a sparse solver or no acceleration is involved."""
     inertia: str = "composite"
     """The algorithm that makes its inertia matrix."""
+    bias: str = "bias"
+    """The program of its bias."""
     iterates: bool = False
     """Starts from the solution of the previous call, stops by its residual: loops only."""
     multiplier_matrix: bool = False
@@ -92,8 +94,8 @@ _TABLE = [
         ALL, "direct", "direct", constrains="inertia",
     ),
     Method(
-        "recursive", "inertia matrix from Kane's equations, recursive sums", "[K] (12)–(20)", "O(n²)",
-        ALL, "recursive", "recursive", constrains="inertia",
+        "recursive", "A q̈ = b from Kane's equations, recursive sums", "[K] (10)–(21)", "O(n²)",
+        ALL, "recursive", "recursive", "bias/recursive", constrains="inertia",
     ),
     Method(
         "kosynka", "inertia matrix from Kane's equations, triangle of sums", "[K] (9)", "O(n³)",

@@ -15,7 +15,7 @@ from ...kernels.momentum import carried_momenta, momentum_rates, rotor_momenta
 from ...kernels.separate import SeparateWork, separate_reactions
 from ...kernels.shared_unknowns import SharedWork, shared_bodies, shared_reactions
 from ..program import POSITION, Bias, Forced, Moved, Program, State
-from .forward import ForwardOut, SolveOut, at_rest, composite, matrix_system
+from .forward import ForwardOut, SolveOut, at_rest, composite, matrix_system, state_stage
 from .inverse import BiasOut, InverseOut, ReactionsOut, take_off
 from .state import MomentaOut
 
@@ -51,19 +51,19 @@ def finish_folded(tree, base, w, y):
     true_accelerations(tree, base.poses, base.acc, y.vdot)
 
 
-def forward_folded(matrix, tree, joints, x, w, y):
-    matrix_system(matrix, tree, joints, x, w.on_axes)
+def forward_folded(state, matrix, tree, joints, x, w, y):
+    matrix_system(state, matrix, tree, joints, x, w.on_axes)
     solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
 
 
-def solve_by_folding(matrix, tree, joints, x, w, y):
-    forward_folded(matrix, tree, joints, x, w, y)
+def solve_by_folding(state, matrix, tree, joints, x, w, y):
+    forward_folded(state, matrix, tree, joints, x, w, y)
     finish_folded(tree, w.on_axes.base, w.folded, y)
 
 
 def forward_on_folded(warm_started, tree, joints, x, w, y):
     """As `forward.forward_on_inertia`."""
-    matrix_system(composite, tree, joints, x, w.on_axes)
+    matrix_system(state_stage, composite, tree, joints, x, w.on_axes)
     fold_system(tree, x, w.on_axes.base, w.folded, w.right)
     warm_started(w.folded.M, w.right, w.memory, y.qdd, x.tolerance[0], y.report)
 
