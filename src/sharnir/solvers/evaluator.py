@@ -280,7 +280,7 @@ class Evaluator:
                 raise MethodError(f"{name!r} is never compiled to straight-line code: its branches depend on numbers")
             return count_compiled(trace_program(program, self.structure, constant))
         rng = np.random.default_rng(0)
-        values = {key: rng.uniform(0.1, 1.0, size) for key, size in input_sizes(program, self.structure).items()}
+        values: dict[str, Any] = {key: rng.uniform(0.1, 1.0, size) for key, size in input_sizes(program, self.structure).items()}
         before = None
         values |= {"q": self.model.random_q(rng), **constant}
         if step is not None:

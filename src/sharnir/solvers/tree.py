@@ -57,7 +57,8 @@ class TreeSolver:
     def solve(self, at: At) -> Solution:
         if self.method.iterates:
             qdd = self.forward(at)
-            found = self.evaluator.outputs("kinetostatics", **{**at, "qdd": qdd}) | {"qdd": qdd}
+            moved: At = {**at, "qdd": qdd}
+            found = {**self.evaluator.outputs("kinetostatics", **moved), "qdd": qdd}
         else:
             found = self.evaluator.outputs(f"solve/{self.method.program}", **at)
         return Solution(found["qdd"], without_base(found["vdot"]), without_base(found["R"]))
