@@ -49,6 +49,7 @@ PAGES = {
     "loops": "loops",
     "starts": "starts",
     "stabilisation": "stabilisation",
+    "dae": "dae",
     "conditioning": "conditioning",
     "singular": "singular",
     "pictures": "pictures",

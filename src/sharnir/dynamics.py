@@ -32,6 +32,7 @@ class Dynamics(Shown, Questions):
     method   "auto" or a name of `sharnir.methods()`; `why` gives the reason for the choice of auto, `why.details` all predictions
     backend  "auto": straight-line code for models that compile quickly, loops beyond; "llvm", "loops", or "python", the
              kernels as they are written
+    tolerance  of methods that iterate: their residual, relative to the right-hand side, by default 1e-13
     threads  share the states of a batch; of one state of a large model on loops, the subtrees (forward dynamics by "separate") or
              the columns (`mass_matrix` by "composite", "stepanenko", "recursive"), where that pays
 
@@ -44,11 +45,13 @@ class Dynamics(Shown, Questions):
     """
 
     @suggesting
-    def __init__(self, model: Model, method: str = "auto", backend: str = "auto", threads: int = 1) -> None:
+    def __init__(
+        self, model: Model, method: str = "auto", backend: str = "auto", threads: int = 1, tolerance: float | None = None
+    ) -> None:
         if not isinstance(threads, int) or threads < 1:
             raise MethodError(f"threads must be a whole number, at least 1; got {brief(threads)}")
-        self.formulation = Formulation(model, method, backend)
-        self._arguments = (method, backend, threads)
+        self.formulation = Formulation(model, method, backend, tolerance)
+        self._arguments = (method, backend, threads, tolerance)
         self._evaluator = Evaluator(self.formulation, threads)
         self.solver: Solver = _solver_for(self._evaluator)
         self.model, self.structure, self.threads = model, self.formulation.structure, threads
@@ -153,15 +156,11 @@ class Dynamics(Shown, Questions):
         self, q: State, v: State, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None, parameters: Parameters = None
     ) -> np.ndarray:
         """Report of an iterative method: (…, 2) number of iterations, and 1 where it had to refactorise."""
-        method = self.formulation.method
-        if not method.iterates:
+        if not self.formulation.method.iterates:
             raise MethodError(
                 f"method {self.method!r} does not iterate; the iterative ones are 'inverse-iterative', 'direct-iterative'"
             )
-        self.formulation.check_inertia()
-        return self._evaluator.output(
-            f"forward/{method.program}", "report", q=q, v=v, tau=tau, wrench=wrenches, t=t, parameter=parameters
-        )
+        return self._with_inertia.iterations(At(q=q, v=v, tau=tau, t=t, wrench=wrenches, parameter=parameters))
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
     def inverse(
@@ -287,12 +286,15 @@ class Dynamics(Shown, Questions):
         return self._with_inertia.momentum_rates(At(q=q, p=p, tau=tau, t=t, wrench=wrenches, parameter=parameters))
 
     # --- cost ---------------------------------------------------------------------------------------------------------------
-    def count(self, what: str = "forward", compiled: bool = False) -> Count:
+    def count(self, what: str = "forward", compiled: bool = False, step: float | None = None) -> Count:
         """Operations of one evaluation of "forward", "inverse", "inertia" …: as written (nothing folded), or as compiled
-        for this model (constants folded, common subexpressions shared)."""
+        for this model (constants folded, common subexpressions shared). Methods that iterate factorise at first; with a `step` in
+        seconds it is "forward" as it goes on: of a state so long after one that has been solved."""
         compiled = truth(compiled, "compiled")
         if is_name_in(("forward",), what):
-            return self._with_inertia.count_forward(compiled)
+            return self._with_inertia.count_forward(compiled, step)
+        if step is not None:
+            raise MethodError(f"step is for 'forward' by methods that iterate, not for {brief(what)}")
         method = self.formulation.method
         own = {"inertia": f"inertia/{method.inertia}", "bias": method.bias}
         name = own[what] if is_name_in(own, what) else what

@@ -23,7 +23,7 @@ from ..errors import known
 from ..model.model import Model
 from ..model.structure import Structure
 from ..programs import program_for
-from ..programs.methods import METHODS
+from ..programs.methods import METHODS, features
 from ..reporting.formats import duration
 from .calibration import Calibration, current, of_graph, of_loops
 
@@ -156,10 +156,11 @@ def _best(found: Predicted, how: str, calibration: Calibration) -> Choice:
 
 
 def applies(method: str, s: Structure) -> bool:
-    """Whether a compiled method handles everything in a tree."""
-    if not METHODS[method].handles(s.follows, bool(s.deformations)):
-        return False
-    return not METHODS[method].needs_solid or (not len(s.tree.geared) and bool(s.solid.all()))
+    """Whether a compiled method handles everything in a tree, in a time that calibrations know: mobilities with rows for rotors
+    and lent inertias are not among their models."""
+    found = METHODS[method]
+    plain = found.loses != "mobility" or not (len(s.tree.geared) or s.tree.lent_of[-1])
+    return plain and found.refusal(features(s.follows, bool(s.deformations), False)) is None
 
 
 def _key(programs: CompiledPrograms, names: list[str], calibration: Calibration) -> str:

@@ -86,7 +86,7 @@ def compare(
     with tempfile.TemporaryDirectory(prefix="sharnir-compare-", ignore_cleanup_errors=True) as folder:
         try:
             _find_automatic_choice(model, result)
-            momenta = any(c.row.gives == "ṗ" for c in field) and not model.constraints and not model.structure.coupled
+            momenta = any(c.row.gives == "ṗ" for c in field) and not model.constraints and not model.structure.deformations
             context = _context(model, result, Path(folder), momenta)
             result.oracle = context.oracle.what
             _measure(field, context, begun, result, progress)

@@ -51,9 +51,10 @@ def lagrange1(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.
     S, Z, w = dense(m.S), dense(m.Z), m.w_star
     K = np.vstack([Z.T @ S, J @ lift @ S])
     known = np.concatenate([Z.T @ w, -gamma + J @ lift @ w])
-    force = m.F + S.T @ (lift.T @ tau)
+    R = S.T @ lift.T @ dense(m.D)  # rotors: D q̈ with q̈ = A⁺(Sv̇ − w*)
+    force = m.F + S.T @ (lift.T @ tau) + R @ lift @ w
     used, N6 = independent_rows(K), 6 * m.N
-    matrix = np.block([[dense(m.M), -K[used].T], [-K[used], np.zeros((len(used), len(used)))]])
+    matrix = np.block([[dense(m.M) + R @ lift @ S, -K[used].T], [-K[used], np.zeros((len(used), len(used)))]])
     x = solve(matrix, np.concatenate([force, -known[used]]), (N6,))
     vdot, lam = x[:N6], np.zeros(len(K))
     lam[used] = x[N6:]

@@ -43,7 +43,7 @@ def solve_with_accelerations(m: Matrices, tau: np.ndarray) -> Solution:
 def _joint_forces(m: Matrices, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     m.needs_axes("lagrange1")
     if m.rotors.any():
-        raise MethodError("the form 'lagrange1' eliminates joints before their rotors are known; choose another method")
+        raise MethodError("the form 'lagrange1' is that of [I], without rotors; the method 'lagrange1' has them")
     R_tau = np.zeros(6 * m.N)
     for i, A in enumerate(m.A_blocks):
         R_tau[6 * i : 6 * i + 6] = A @ np.linalg.solve(A.T @ A, tau[m.axes(i)])
@@ -55,13 +55,14 @@ def _solution(m: Matrices, vdot: np.ndarray, R: np.ndarray) -> Solution:
 
 
 def invert_masses(m: Matrices) -> list[np.ndarray]:
-    """M_i⁻¹ of every body; a body without mass or inertia has none, and this form cannot be used."""
+    """M_i⁻¹ of every body; a body without mass or inertia has none."""
     out = []
     for body, M in zip(m.structure.bodies, m.M_blocks, strict=True):
         if not body.is_solid:
             raise MethodError(
-                f"method 'lagrange1' divides by the mass matrix of every body, but body {body.name!r} has "
-                f"{'no mass' if body.mass == 0.0 else 'no inertia about some axis'}; choose another method"
+                f"M⁻¹ and L of (3.10) divide by the mass matrix of every body, but body {body.name!r} has "
+                f"{'no mass' if body.mass == 0.0 else 'no inertia about some axis'}; take the form 'lagrange1-full', "
+                "(3.8), or the method 'lagrange1'"
             )
         out.append(np.linalg.inv(M))
     return out

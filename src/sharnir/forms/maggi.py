@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from . import closed
 from .blocks import block_diagonal, stacked
 from .kinetostatics import reactions
 from .linear import solve as solve_system
@@ -15,7 +16,10 @@ from .solution import Solution
 
 
 def solve(m: Matrices, tau: np.ndarray) -> Solution:
-    m.needs_axes("maggi")
+    if m.structure.coupled:  # speeds that bodies share, elastic coordinates: q̈ is kept beside v̇, as with closed loops
+        qdd, _ = closed.maggi(m, tau, (np.zeros((0, m.n)), np.zeros(0)))
+        vdot = m.B @ qdd + m.psi
+        return Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=reactions(m, vdot, qdd))
     top, bottom = m.B.T @ m.M, m.Z.T @ m.S
     tau = tau + m.B.T @ m.F
     if m.rotors.any():  # q̈ = A⁺(Sv̇ − w*) turns the rotors

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import MethodError
 from .linear import solve
 from .matrices import Matrices
 
@@ -27,11 +28,12 @@ def velocities(m: Matrices, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 
 def momentum_rates(m: Matrices, tau: np.ndarray, Lambda: np.ndarray) -> np.ndarray:
     """ṗ_i = τ_i + A_iᵀ(F^e*_i − v_i ×* Λ_i) + Ȧ_iᵀΛ_i, F^e* = Tᵀ(external wrenches), v ×* (f; m) = (ω×f ; ω×m + v×f)."""
-    carried = m.inward(m.F_external).reshape(-1, 6)
-    m.needs_axes("momentum")
-    out = tau + m.load
+    if m.deformed:
+        raise MethodError("the form in momenta has no rates of the momenta of elastic coordinates")
+    carried, on_axes = m.inward(m.F_external).reshape(-1, 6), np.zeros(m.structure.na)
     for i, v in enumerate(m.v.reshape(-1, 6)):
         force, moment = Lambda[i, :3], Lambda[i, 3:]
         turned = np.concatenate([np.cross(v[3:], force), np.cross(v[3:], moment) + np.cross(v[:3], force)])
-        out[m.axes(i)] += m.A_blocks[i].T @ (carried[i] - turned) + m.A_rates[i].T @ Lambda[i]
+        on_axes[m.axes(i)] = m.A_blocks[i].T @ (carried[i] - turned) + m.A_rates[i].T @ Lambda[i]
+    out: np.ndarray = tau + m.load + np.bincount(m.structure.tree.speed, on_axes, m.n)
     return out

@@ -55,14 +55,21 @@ class TreeSolver:
         return self.evaluator.checked(self._forward, ("qdd",), out, **at)["qdd"]
 
     def solve(self, at: At) -> Solution:
-        program = "separate" if self.method.iterates else self.method.program
-        found = self.evaluator.outputs(f"solve/{program}", **at)
+        if self.method.iterates:
+            qdd = self.forward(at)
+            moved: At = {**at, "qdd": qdd}
+            found = {**self.evaluator.outputs("kinetostatics", **moved), "qdd": qdd}
+        else:
+            found = self.evaluator.outputs(f"solve/{self.method.program}", **at)
         return Solution(found["qdd"], without_base(found["vdot"]), without_base(found["R"]))
 
     def reactions(self, at: At) -> np.ndarray:
         if self.method.iterates:
             return self.inverse_reactions({**at, "qdd": self.forward(at)})
         return without_base(self.evaluator.output(f"solve/{self.method.program}", "R", **at))
+
+    def iterations(self, at: At) -> np.ndarray:
+        return self.evaluator.output(self._forward, "report", **at)
 
     def momentum_rates(self, at: At) -> np.ndarray:
         v = self.evaluator.output("speeds", "v", q=at["q"], p=at["p"], t=at["t"], parameter=at["parameter"])
@@ -127,8 +134,8 @@ class TreeSolver:
     multipliers = closing_reactions = inverse_closing_reactions = constraint_rows = _no_constraints
 
     # --- cost ---------------------------------------------------------------------------------------------------------------
-    def count_forward(self, compiled: bool) -> Count:
-        return self.evaluator.count(self._forward, compiled)
+    def count_forward(self, compiled: bool, step: float | None = None) -> Count:
+        return self.evaluator.count(self._forward, compiled, step)
 
 
 class WithoutPrograms(TreeSolver):
@@ -142,7 +149,7 @@ class WithoutPrograms(TreeSolver):
     def fast_forward(self) -> FastPath:
         return fast_path(None)
 
-    def count_forward(self, compiled: bool) -> NoReturn:
+    def count_forward(self, compiled: bool, step: float | None = None) -> NoReturn:
         raise self.evaluator.nothing_to_count()
 
 
