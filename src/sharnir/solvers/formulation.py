@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
+
 from ..backends import sizes
 from ..backends.compiled_programs import CompiledPrograms
 from ..choice.calibration import current
