@@ -28,6 +28,8 @@ class Method:
     """Starts from the solution of the previous call, stops by its residual: loops only."""
     multiplier_matrix: bool = False
     """Forms the full matrix of the multipliers, (6N−n)² numbers."""
+    multipliers: bool = False
+    """Solves for the multipliers of the joints, R = Zλ + R_τ."""
     couples: bool = False
     """Handles coupled coordinates."""
     handles_flexible: bool = False
@@ -86,7 +88,7 @@ _TABLE = [
     ),
     Method(
         "lagrange1", "multipliers eliminated on the tree", "[I] (3.8)–(3.10)", "O(N)",
-        ALL, "lagrange1", needs_solid=True, handles_flexible=True, constrains="form", loses="mobility",
+        ALL, "lagrange1", needs_solid=True, multipliers=True, handles_flexible=True, constrains="form", loses="mobility",
     ),
     Method(
         "inverse-iterative", "inverse of the last step, improved by rank one", "[I] (4.2)", "O(n²) a step",
@@ -98,12 +100,12 @@ _TABLE = [
     ),
     Method(
         "inverse-iterative-multipliers", "the same on the system of multipliers", "[I] (4.2), (3.10)", "O((6N−n)²) a step",
-        LOOPS, "inverse-iterative-multipliers", needs_solid=True, iterates=True, multiplier_matrix=True,
+        LOOPS, "inverse-iterative-multipliers", needs_solid=True, iterates=True, multipliers=True, multiplier_matrix=True,
         loses="mobility",
     ),
     Method(
         "direct-iterative-multipliers", "the same on the system of multipliers", "[I] §4.2, (3.10)", "O((6N−n)²) a step",
-        LOOPS, "direct-iterative-multipliers", needs_solid=True, iterates=True, multiplier_matrix=True,
+        LOOPS, "direct-iterative-multipliers", needs_solid=True, iterates=True, multipliers=True, multiplier_matrix=True,
         loses="mobility",
     ),
     Method(
