@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sharnir as sh
-from models.loop_models import STARTS, beside_itself, placed
+from loop_models import STARTS, beside_itself, placed
 from sharnir.forms.blocks import dense
 from sharnir.forms.constraint_rows import speed_rows
 from sharnir.forms.maggi import own_system
@@ -25,9 +25,9 @@ def state_of(k: int) -> tuple[sh.Model, sh.Matrices, dict[str, np.ndarray]]:
     return model, m, m.system("extended").solve()
 
 
-def closed_state(name: str) -> tuple[sh.Model, sh.Matrices]:
+def closed_state(name: str) -> sh.Matrices:
     model, q, v = placed(name)
-    return model, sh.matrices(model, q, v, tau=np.random.default_rng(3).normal(size=model.nv))
+    return sh.matrices(model, q, v, tau=np.random.default_rng(3).normal(size=model.nv))
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -109,7 +109,6 @@ def test_multipliers_are_the_reactions_across_the_joints():
         d = interpreted(model, method)
         found = d.multipliers(*s.motion[:2], s.tau, s.t, s.wrenches)
         assert_close(found, m.lam, 1e-9, what=method)
-    assert len(d.constraint_rows) == len(m.lam) and d.constraint_rows[0] == "joint1 1"
     both = d.multipliers(np.array([s.q, s.q]), np.array([s.v, 0 * s.v]), np.array([s.tau, s.tau]), s.t)
     assert both.shape == (2, len(m.lam))
     assert_close(both[1], sh.matrices(model, s.q, None, s.t, tau=s.tau).lam, 1e-9)
@@ -120,7 +119,7 @@ def test_multipliers_are_the_reactions_across_the_joints():
 @pytest.mark.parametrize("name", sorted(STARTS))
 def test_rows_vanish_on_the_motion_of_a_closed_mechanism(name):
     """J v = 0 and K v = 0 at rest in time; J q̈ + γ = 0 and K q̈ = γ_c; K says of cut joints what J says."""
-    model, m = closed_state(name)
+    m = closed_state(name)
     qdd = m.system("extended").solve()["q̈"]
     size = max(np.abs(qdd).max(), np.abs(m.gamma).max(initial=1.0))
     assert_close(m.J @ qdd, -m.gamma, 1e-8, scale=size)

@@ -24,15 +24,11 @@ from .kinematics import Kinematics, carried_acceleration, orthogonal_by_blocks
 class CutJoint(NamedTuple):
     """A joint that closes a loop, as the papers write any joint: S_c v̇ = A_c q̈_c + w*_c."""
 
-    q: np.ndarray
-    """Its coordinates, angles but for whole turns."""
+    q: np.ndarray  # angles but for whole turns
     v: np.ndarray
-    A: np.ndarray
-    """A_c (6×n_c): its tangent basis, in the axes of its body."""
-    Z: np.ndarray
-    """Z_c (6×m_c): its orthogonal basis."""
+    A: np.ndarray  # (6, n_c)
+    Z: np.ndarray  # (6, m_c)
     w_star: np.ndarray
-    """w*_c (6)."""
 
 
 class Graph(Kinematics):

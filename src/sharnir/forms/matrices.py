@@ -308,7 +308,7 @@ class Matrices(Graph):
         "extended" (3.6), "lagrange1-full" (3.8), "lagrange1" (3.10), "direct" and "composite" (3.12), "maggi", "momentum", and
         "graph", the extended system with S rectangular [B] (1). Constraints add rows, independent ones.
         """
-        from .systems import system_of
+        from . import system_of
 
         return system_of(self, form)
 

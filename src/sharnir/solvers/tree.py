@@ -76,14 +76,6 @@ class TreeSolver:
         found = [multipliers_of(m, one) for m, one in zip(all_matrices, R, strict=True)]
         return unbatch(np.array(found).reshape(n, 6 * self.model.structure.nb - self.model.nv), single, None)
 
-    def constraint_rows(self) -> list[str]:
-        """Names of the multipliers: the joint and a number."""
-        if not self.method.multipliers:
-            raise MethodError(f"{self._tree}; method {self.method.name!r} has no multipliers of joints either")
-        s = self.model.structure
-        sizes = [6 - (s.first[i + 1] - s.first[i]) for i in range(1, s.nb + 1)]
-        return [f"{joint.name} {k + 1}" for joint, size in zip(self.model.joints, sizes, strict=True) for k in range(size)]
-
     def _matrices(self, at: At) -> tuple[int, bool, Iterator[Matrices]]:
         """Number of states, whether it is one without a batch, and the papers' matrices of each."""
         rows, n, single = self.evaluator.arguments.states(at)
@@ -160,7 +152,7 @@ class TreeSolver:
     def _tree(self) -> str:
         return f"model {self.model.name!r} is a tree: it has no constraints beyond its joints"
 
-    closing_reactions = inverse_closing_reactions = _no_constraints
+    constraint_rows = closing_reactions = inverse_closing_reactions = _no_constraints
 
     # --- cost ---------------------------------------------------------------------------------------------------------------
     def count_forward(self, compiled: bool) -> Count:

@@ -1,0 +1,131 @@
+"""A classification in words: a tree on the screen, and one page with every matrix, its numbers and the methods that solve it."""
+
+from __future__ import annotations
+
+from io import StringIO
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..model.mobility import degrees_of_freedom
+from ..reporting.atomic_write import check_writable
+from ..reporting.formats import MISSING, count, duration, plural
+from ..reporting.pages import page, write_page
+from .classify import definitions
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from .classification import Classification, Node
+
+SIZE = 2_000_000
+"""Bytes of a page, most of which are numbers of matrices."""
+DRAWN = 40_000
+"""Numbers of a matrix up to which it is drawn on the page."""
+
+
+def text(c: Classification) -> str:
+    """The classification as text: the model, then the tree."""
+    from rich.console import Console
+
+    out = StringIO()
+    show(c, Console(file=out, width=150, highlight=False, no_color=True))
+    return out.getvalue().rstrip()
+
+
+def show(c: Classification, console: Console) -> None:
+    from rich.markup import escape
+    from rich.tree import Tree
+
+    console.print(f"[bold]{escape(c.model.name)}[/]: {escape(mechanism(c))}")
+    branches: dict[str, Tree] = {}
+    for node in c:
+        mark = "" if node.fits else "[yellow]does not fit[/]: " + escape(node.why_not)
+        label = f"[bold]{node.title}[/] [cyan]{escape(node.equation)}[/]  {mark or escape(summary(node))}"
+        parent = branches.get(node.parent.name) if node.parent else None
+        branches[node.name] = parent.add(label) if parent else Tree(label)
+        for use in node.methods:
+            cost = [f"{count(use.operations.total)} operations"] if use.operations else []
+            cost += [f"{duration(use.predicted)} predicted"] if use.predicted else []
+            cost += [f"{duration(use.measured)} measured"] if use.measured else []
+            why_not = escape(use.why_not.removeprefix(f"method {use.name!r} "))
+            how = f"[dim]{why_not}[/]" if use.why_not else ", ".join(cost)
+            branches[node.name].add(f"method [green]{use.name}[/]{'*' * use.auto}  {how}")
+    console.print(branches[c.root.name])
+    console.print(escape(f"*  the choice of method='auto': {c.why}"))
+
+
+def mechanism(c: Classification) -> str:
+    m = c.model
+    parts = [plural(len(m.bodies), "body", "bodies"), degrees_of_freedom(m.nv) + " of the tree" * bool(m.constraints)]
+    parts += [f"{plural(len(m.closing_joints), 'joint')} cut"] * bool(m.closing_joints)
+    return ", ".join(parts + [plural(len(m.constraints), "constraint")] * bool(m.constraints))
+
+
+def summary(node: Node) -> str:
+    """Unknowns, non-zeros, band, factors and growth in a line."""
+    if node.system is None:
+        return growth_words(node)
+    unknowns = " ".join(f"{letter} ({n})" for letter, n in node.unknowns if n)
+    facts = [f"{plural(node.size, 'unknown')}: {unknowns}", f"{count(node.nonzeros)} non-zeros", f"band {node.band}"]
+    return ", ".join([*facts, *filter(None, [growth_words(node)])])
+
+
+def growth_words(node: Node) -> str:
+    if node.cost is None:
+        return ""
+    fill = f", {count(node.cost.fill)} of them fill-in" if node.cost.fill else ""
+    how = f" ∝ {power(node.growth[0])}, multiplications ∝ {power(node.growth[1])}" if node.growth else ""
+    return f"factors {count(node.cost.entries)}{fill}{how}"
+
+
+def power(p: float) -> str:
+    """N, N², or N to a power that was counted."""
+    nearest = round(p)
+    return f"N{['⁰', '', '²', '³'][nearest]}" if abs(p - nearest) < 0.1 and 0 <= nearest <= 3 else f"N^{p:.1f}"
+
+
+def write_report(c: Classification, path: str | PathLike[str]) -> Path:
+    check_writable(path, SIZE)
+    nodes = list(c)
+    filled = page(
+        "sharnir.classification", "page.html", figures={}, c=c, nodes=nodes, mechanism=mechanism(c), cards={n.name: cards(n) for n in nodes},
+        letters=definitions()["letters"], matrices={n.name: drawing(n) for n in nodes if n.system}, missing=MISSING, count=count,
+    )  # fmt: skip
+    return write_page(filled, path)
+
+
+def cards(node: Node) -> list[tuple[str, str]]:
+    """Pairs of a number and what it is."""
+    out = []
+    if node.system is not None:
+        n = node.size
+        unknowns = " + ".join(f"{k} {letter}" for letter, k in node.unknowns if k)
+        out = [
+            (count(n), f"unknowns: {unknowns}"),
+            (count(node.nonzeros), f"non-zeros in this state, {node.nonzeros / max(n * n, 1):.1%} of the matrix"),
+            (count(node.band), "half-bandwidth, unknowns ordered body by body"),
+        ]
+    if node.cost is not None:
+        out.append((count(node.cost.entries), f"numbers in the factors, {count(node.cost.fill)} of them fill-in (by structure)"))
+        out.append((count(node.cost.multiplications), "multiplications to factorise (by structure)"))
+    if node.growth is not None:
+        what = "growth of factors, and of multiplications, when copies of the model hang on one another (N bodies)"
+        out.append((f"{power(node.growth[0])}, {power(node.growth[1])}", what))
+    return out
+
+
+def drawing(node: Node) -> dict[str, Any]:
+    """The matrix and its right-hand side as the page draws them."""
+    rows, columns, values = node.entries
+    groups, at = [], 0
+    for letter, n in node.unknowns:
+        groups += [[letter, at, n]] * bool(n)
+        at += n
+    square = {"n": node.size, "groups": groups, "names": [name for name, _ in node.labels], "order": node.by_body.tolist()}
+    if len(values) > DRAWN:
+        return square | {"i": [], "j": [], "x": [], "b": []}
+    short = [[float(f"{x:.4g}") for x in numbers.tolist()] for numbers in (values, np.asarray(node.right, dtype=float))]
+    return square | {"i": rows.tolist(), "j": columns.tolist(), "x": short[0], "b": short[1]}
