@@ -15,14 +15,14 @@ from ..backends.counting import Count
 from ..errors import MethodError, brief, choices
 from ..forms.blocks import dense
 from ..forms.matrices import Matrices
-from ..forms.system import System
+from ..model.mobility import Mobility
 from ..model.model import Model
 from .elimination import Cost, Skeleton, eliminated, growth
 
 if TYPE_CHECKING:
     from ..comparison.comparison import Comparison
 
-COMPONENTS = {"v̇": "x y z wx wy wz", "v": "x y z wx wy wz", "R": "fx fy fz mx my mz", "Λ": "px py pz lx ly lz"}
+COMPONENTS = dict.fromkeys(("v̇", "v"), "x y z wx wy wz") | {"R": "fx fy fz mx my mz", "Λ": "px py pz lx ly lz"}
 
 
 @dataclass
@@ -34,16 +34,16 @@ class MethodUse:
     why_not: str = ""
     """Why it cannot solve this model; empty where it can."""
     operations: Count | None = None
-    """Of one evaluation, as written."""
+    """Of one evaluation, as written; with constraints as compiled, where they are counted."""
     predicted: float | None = None
     """Seconds of one evaluation, by the calibration of the machine."""
     measured: float | None = None
-    """Seconds of one evaluation on its fastest backend, where it was measured."""
+    """Seconds of one evaluation on the fastest backend, where it was measured."""
     auto: bool = False
     """The choice of method="auto"."""
 
 
-@dataclass
+@dataclass(repr=False)
 class Node:
     """A form of the equations, for one model in one state."""
 
@@ -51,47 +51,38 @@ class Node:
     title: str
     equation: str
     step: str
-    """How it follows from the form above it."""
+    """How it follows from its `parent`, the name of another form."""
     text: str
-    parent: Node | None
-    why_not: str
-    """The property of the model that forbids the form; empty where it fits."""
-    matrices: Matrices | None = field(repr=False)
-    system: System | None = field(repr=False)
-    """The assembled equations; None where the form has none, or does not fit."""
-    blocks: str
-    skeleton: Skeleton = field(repr=False)
+    parent: str = ""
+    assembled: str = ""
+    """Its name for `Matrices.system`."""
+    blocks: str = ""
+    """The form whose blocks are eliminated to solve it."""
+    why_not: str = ""
+    """The property of the model that forbids it; empty where it fits."""
+    unknowns: tuple[tuple[str, int], ...] = ()
+    """Letters, and how many numbers each stands for."""
+    matrix: Any = None
+    """The matrix in this state; None where it is never assembled or the form does not fit."""
+    right: Any = None
+    """The right-hand side."""
+    matrices: Matrices | None = None
+    skeleton: Skeleton | None = None
+    methods: list[MethodUse] = field(default_factory=list)
     integrators: tuple[str, ...] = ()
     """Integrators that carry its motion on, where some method solves it."""
-    methods: list[MethodUse] = field(default_factory=list)
     children: list[Node] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"Node({self.name!r}, {self.equation!r}, {self.why_not or f'{self.size} unknowns'})"
 
     @property
     def fits(self) -> bool:
         return not self.why_not
 
     @property
-    def unknowns(self) -> tuple[tuple[str, int], ...]:
-        """Letters, and how many numbers each stands for."""
-        return self.system.unknowns if self.system else ()
-
-    @property
     def size(self) -> int:
         return sum(n for _, n in self.unknowns)
-
-    @property
-    def matrix(self) -> Any:
-        return self._assembled.matrix
-
-    @property
-    def right(self) -> np.ndarray:
-        return self._assembled.right
-
-    @property
-    def _assembled(self) -> System:
-        if self.system is None:
-            raise MethodError(f"the form {self.name!r} has no matrix here: {self.why_not or 'it is never assembled'}")
-        return self.system
 
     @cached_property
     def entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -112,47 +103,47 @@ class Node:
     @property
     def band(self) -> int:
         """The largest distance of a number from the diagonal, unknowns ordered body by body."""
-        place = np.argsort(self.by_body)
-        rows, columns, _ = self.entries
+        place, (rows, columns, _) = np.argsort(self.by_body), self.entries
         return int(np.abs(place[rows] - place[columns]).max(initial=0))
 
     @cached_property
     def cost(self) -> Cost | None:
         """Numbers in the factors, fill-in and multiplications, by the structure of the model alone."""
-        return eliminated(self.blocks, self.skeleton) if self.fits and self.blocks else None
+        return eliminated(self.blocks, self.skeleton) if self.skeleton and self.blocks else None
 
     @cached_property
     def growth(self) -> tuple[float, float] | None:
         """Exponents p of Nᵖ for numbers in the factors and multiplications, copies of the model hung on each other."""
-        return growth(self.blocks, self.skeleton) if self.fits and self.blocks else None
+        return growth(self.blocks, self.skeleton) if self.skeleton and self.blocks else None
 
     @cached_property
     def labels(self) -> list[tuple[str, int]]:
         """A name for every unknown, and the number of its body; N where it belongs to a constraint."""
         m, out = self.matrices, list[tuple[str, int]]()
         assert m is not None
-        bodies = [body.name for body in m.structure.bodies]
-        joints = [joint.name for joint in (*m.model.joints, *m.closing_joints)]
-        freedoms = [name for name in m.model.v_names]
-        owner = np.searchsorted(m.structure.v_first, np.arange(m.n), side="right") - 2
+        s, joints = m.structure, [joint.name for joint in (*m.model.joints, *m.closing_joints)]
+        owners = (np.searchsorted(s.v_first, np.arange(m.n), side="right") - 2).tolist()
         for letter, n in self.unknowns:
+            own: list[tuple[str, int]] = []
             if letter in COMPONENTS:
-                names = bodies if letter in "v̇" else joints
-                out += [(f"{letter} {names[i // 6]} {COMPONENTS[letter].split()[i % 6]}", min(i // 6, m.N)) for i in range(n)]
+                names, parts = [body.name for body in s.bodies] if letter in "v̇" else joints, COMPONENTS[letter].split()
+                own = [(f"{names[k // 6]} {parts[k % 6]}", min(k // 6, m.N)) for k in range(n)]
             elif letter in ("q̈", "q̇"):
-                out += [(f"{letter} {freedoms[a]}", int(owner[a])) if a < m.n else (f"{letter} cut {a - m.n + 1}", m.N) for a in range(n)]
-            elif letter == "λ" and n == sum(m.Z.shape[1:]):
-                out += [(f"λ {joints[i]} {c + 1}", i) for i, Z in enumerate(m.Z_blocks) for c in range(Z.shape[1])]
-            else:
-                out += [(f"{letter} {k + 1}", m.N) for k in range(n)]
+                own = list(zip(m.model.v_names, owners, strict=True))
+            elif letter == "λ" and n == m.Z.shape[1]:
+                own = [(f"{joints[i]} {c + 1}", i) for i, Z in enumerate(m.Z_blocks) for c in range(Z.shape[1])]
+            own += [(f"{k + 1}", m.N) for k in range(len(own), n)]
+            out += [(f"{letter} {name}", owner) for name, owner in own]
         return out
 
 
-@dataclass
+@dataclass(repr=False)
 class Classification:
     """Result of `sharnir.classify`: print it, read `c["(3.10)"]` or iterate over its nodes, write `c.report("forms.html")`."""
 
     model: Model
+    mobility: Mobility
+    """Degrees of freedom in this position, and which constraints depend on others."""
     root: Node
     why: str
     """The reason for the choice of method="auto"."""
@@ -165,17 +156,15 @@ class Classification:
         """The forms, each before those that follow from it."""
         waiting = [self.root]
         while waiting:
-            node = waiting.pop()
-            yield node
+            yield (node := waiting.pop())
             waiting += reversed(node.children)
 
     def __getitem__(self, name: str) -> Node:
         """The form of this name, equation number, or method."""
         for node in self:
-            if name in (node.name, node.equation) or name in [use.name for use in node.methods]:
+            if name in (node.name, node.equation, *(use.name for use in node.methods)):
                 return node
-        names = [x for node in self for x in (node.name, node.equation)]
-        raise MethodError(f"no form {brief(name)}; {choices(name, names, 'forms', 40)}")
+        raise MethodError(f"no form {brief(name)}; {choices(name, [x for n in self for x in (n.name, n.equation)], 'forms', 40)}")
 
     def __repr__(self) -> str:
         return f"Classification({self.model.name!r}, {sum(node.fits for node in self)} of {len(list(self))} forms fit)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -12,8 +13,8 @@ from ..choice.choose import predict
 from ..comparison.contender import written_count
 from ..comparison.run import compare
 from ..dynamics import Dynamics
-from ..errors import AccuracyWarning, ModelError, SharnirError, SingularError
-from ..forms import SYSTEMS
+from ..errors import AccuracyWarning, ModelError, SharnirError
+from ..forms.closed import independent_rows
 from ..forms.constraint_rows import speed_rows
 from ..forms.maggi import own_system
 from ..forms.matrices import Matrices
@@ -29,6 +30,8 @@ from .elimination import skeleton
 
 SPARSE = 60
 """Bodies beyond which the large matrices are sparse."""
+ROUNDS = 5
+"""Samples of each method where it is measured."""
 OWN = "quasi-velocities"
 
 
@@ -44,14 +47,15 @@ def classify(
 ) -> Classification:
     """The papers' classification for this model: every form, its matrix in this state, cost, methods, and why it fits or not.
 
-    q, v, t, tau      the state; without q the neutral one, assembled where there are closed loops
+    q, v, t, tau      the state; without q the neutral one; where there are closed loops, a closed one near it that is not singular
     quasi_velocities  a function of the motion that returns as many numbers, linear in the speeds, as there are degrees of
                       freedom: `lambda on: [on.v("slew"), sh.cos(on.q("luff")) * on.v("travel"), …]`
     measure           time every method that can solve the model, by `sharnir.compare`
     """
     model = check_model(model, "classify").copy()  # which is frozen; the caller's stays as it is
+    mobility = model.mobility(q, t)
     if model.constraints and q is None:
-        q, v = model.assemble(None, v, t)
+        q, v = model.assemble(mobility.q, v, t)
     m = Matrices(model, q, v, t, None, len(model.bodies) > SPARSE, None, tau)
     if not m.n:
         raise ModelError(f"model {model.name!r} has no degree of freedom: it has no equations of motion to classify")
@@ -61,17 +65,18 @@ def classify(
         d = Dynamics(model)
         able = [name for name, use in uses.items() if not use.why_not]
         found, how = predict(d.formulation.programs, model, able)
-        comparison = compare(model, able) if truth(measure, "measure") else None
+        comparison = compare(model, able, rounds=ROUNDS) if truth(measure, "measure") else None
     for name, use in uses.items():
-        use.auto = name == d.method
-        use.predicted = found.get(name, (None,))[0]
-        rows = comparison.rows if comparison else []
-        use.measured = min((x for row in rows if row.method == name and (x := row.time("single"))), default=None)
+        rows = [row for row in comparison.rows if row.method == name] if comparison else []
+        use.auto, use.predicted = name == d.method, found.get(name, (None,))[0]
+        use.measured = min((x for row in rows if (x := row.time("single"))), default=None)
     nodes = dict[str, Node]()
     for entry in definitions()["forms"]:
         solved = [use for name, use in uses.items() if form_of(METHODS[name]) == entry["name"]]
-        nodes[entry["name"]] = _node(entry, m, solved, nodes, quasi_velocities)
-    return Classification(model, nodes["graph"], d.why, how, comparison)
+        node = nodes[entry["name"]] = _node(entry, m, solved, quasi_velocities)
+        if node.parent:
+            nodes[node.parent].children.append(node)
+    return Classification(model, mobility, nodes["graph"], d.why, how, comparison)
 
 
 def form_of(method: Method) -> str:
@@ -101,51 +106,56 @@ def _use(model: Model, method: Method) -> MethodUse:
     try:
         d = Dynamics(model, method.name)
         d.formulation.check_inertia()
-        use.operations = written_count(d, method)[0]
     except SharnirError as error:
         use.why_not = str(error)
+        return use
+    if not model.constraints:
+        use.operations = written_count(d, method)[0]
+    elif method.constrains != "form":
+        with suppress(SharnirError):  # too large to be one graph
+            use.operations = d.count(compiled=True)
     return use
 
 
-def _node(entry: dict[str, str], m: Matrices, uses: list[MethodUse], nodes: dict[str, Node], own: Any) -> Node:
-    name, why, system = entry["name"], "", None
-    if name == "graph" and not m.closing_joints:
-        entry = {**entry, "blocks": "extended"}
+def _node(entry: dict[str, Any], m: Matrices, uses: list[MethodUse], own: Any) -> Node:
+    node = Node(**entry, methods=uses)
+    solved = [use for use in uses if not use.why_not]
     try:
-        m = _split(m) if name == "split" else m
-        system = _system(entry.get("system", ""), m, own)
-        if uses and all(use.why_not for use in uses):
-            why = uses[0].why_not
+        node.matrices = m = _split(m) if node.name == "split" else m
+        if system := _system(node.assembled, m, own):
+            node.unknowns, node.matrix, node.right = system.unknowns, system.matrix, system.right
     except SharnirError as error:
-        why = str(error)
-    closed_maggi = name == "maggi" and m.model.constraints
-    parent = nodes.get(entry.get("parent", ""))
-    node = Node(
-        name, entry["title"], entry["equation"], entry["step"], entry["text"], parent, why, m, system,
-        "" if closed_maggi else entry.get("blocks", ""), skeleton(m.model), methods=uses,
-        integrators=tuple(INTEGRATORS) if any(not use.why_not for use in uses) else (),
-    )  # fmt: skip
-    if parent:
-        parent.children.append(node)
+        node.why_not = str(error)
+    if uses and not solved:
+        node.why_not = node.why_not or uses[0].why_not
+    if node.name == "graph" and node.fits and (more := len(m.K) - len(independent_rows(m.K))):
+        followed = f"{more} of the {len(m.K)} rows of its cut joints follow from the others here"
+        node.why_not = f"{followed}: reactions are not unique, and the matrix is singular; the forms below keep independent rows"
+    if node.fits:
+        node.skeleton, node.integrators = skeleton(m.model), tuple(INTEGRATORS) if solved else ()
+    if m.model.constraints and node.name in ("graph", "maggi"):  # blocks of another kind
+        node.blocks = ""
     return node
 
 
 def _system(name: str, m: Matrices, own: Any) -> System | None:
-    if name == OWN:
-        if own is None:
-            raise ModelError("no quasi-velocities were given: classify(model, quasi_velocities=lambda on: [on.v(…), …])")
-        return own_system(m, m.tau, speed_rows(m, own, OWN), (m.J, m.gamma))
-    return m.system(name) if name in SYSTEMS else None
+    if name != OWN:
+        return m.system(name) if name else None
+    if own is None:
+        raise ModelError("no quasi-velocities were given: classify(model, quasi_velocities=lambda on: [on.v(…), …])")
+    return own_system(m, m.tau, speed_rows(m, own, OWN), (m.J, m.gamma))
 
 
 def _split(m: Matrices) -> Matrices:
     """The same mechanism in the same state, with a body split in place of every joint that is cut."""
     if not m.closing_joints:
         raise ModelError(f"the graph of model {m.model.name!r} is a tree: S is square, and there is no loop to close")
-    q, v = ({j.name: x[where(j.name)] for j in m.model.joints if j.nq} for x, where in ((m.q, m.model.q_slice), (m.v_q, m.model.v_slice)))
-    whole, model = m.cut_joints, m.model.copy()
-    for joint, cut in zip(m.closing_joints, whole, strict=True):
+    free = [joint.name for joint in m.model.joints if joint.nq]
+    q = {name: m.q[m.model.q_slice(name)] for name in free}
+    v, tau = ({name: x[m.model.v_slice(name)] for name in free} for x in (m.v_q, m.given_tau))
+    found, model = m.cut_joints, m.model.copy()
+    for joint, cut in zip(m.closing_joints, found, strict=True):
         model.split(joint.name)
         if joint.nq:
             q[joint.name], v[joint.name] = cut.q, cut.v
-    return Matrices(model, *model.assemble(q, v, m.t, nearest=True), m.t, None, m.sparse)
+    return Matrices(model, *model.assemble(q, v, m.t, nearest=True), m.t, None, m.sparse, None, tau)

@@ -1,7 +1,7 @@
 """Elimination by structure alone: what a factorisation of each form stores and multiplies, and how that grows with the model.
 
-A form is a graph of blocks, one for each body or joint and one for each constraint. Blocks are eliminated from the leaves to the base,
-a constraint after the last of its joints; nothing is known of the numbers in them.
+A form is a graph of blocks, one for each body or joint and one for each constraint. Blocks are eliminated from the leaves to the
+base, a constraint after the last of its joints; nothing is known of the numbers in them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,7 @@ class Skeleton(NamedTuple):
         """As many copies, each hung on the outermost body of the one before."""
         N = len(self.carriers)
         outermost = max(range(N), key=lambda i: len(path(self.carriers, i)))
-        carriers = [
-            k + c * N if k >= 0 else outermost + (c - 1) * N if c else -1 for c in range(copies) for k in self.carriers
-        ]
+        carriers = [k + c * N if k >= 0 else outermost + (c - 1) * N if c else -1 for c in range(copies) for k in self.carriers]
         loops = [(frozenset(i + c * N for i in joints), rows) for c in range(copies) for joints, rows in self.loops]
         return Skeleton(carriers, [*self.freedoms] * copies, loops)
 
@@ -66,7 +64,7 @@ def skeleton(model: Model) -> Skeleton:
 
 def blocks(form: str, s: Skeleton) -> tuple[list[int], list[set[int]]]:
     """Sizes of the blocks of a form, bodies first, then constraints; and with which others each meets."""
-    N, k = len(s.carriers), s.carriers
+    k = s.carriers
     size = {"lagrange1": 6, "lagrange1-full": 12, "extended": 12, "maggi": 6, "lagrange2": 0}[form]
     sign = {"lagrange1": -1, "lagrange1-full": -1, "extended": 1, "maggi": 0, "lagrange2": 1}[form]
     sizes = [size + sign * n for n in s.freedoms]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..model.mobility import degrees_of_freedom
 from ..reporting.atomic_write import check_writable
 from ..reporting.formats import MISSING, count, duration, plural
 from ..reporting.pages import page, write_page
@@ -44,8 +43,7 @@ def show(c: Classification, console: Console) -> None:
     for node in c:
         mark = "" if node.fits else "[yellow]does not fit[/]: " + escape(node.why_not)
         label = f"[bold]{node.title}[/] [cyan]{escape(node.equation)}[/]  {mark or escape(summary(node))}"
-        parent = branches.get(node.parent.name) if node.parent else None
-        branches[node.name] = parent.add(label) if parent else Tree(label)
+        branches[node.name] = branches[node.parent].add(label) if node.parent else Tree(label)
         for use in node.methods:
             cost = [f"{count(use.operations.total)} operations"] if use.operations else []
             cost += [f"{duration(use.predicted)} predicted"] if use.predicted else []
@@ -58,15 +56,12 @@ def show(c: Classification, console: Console) -> None:
 
 
 def mechanism(c: Classification) -> str:
-    m = c.model
-    parts = [plural(len(m.bodies), "body", "bodies"), degrees_of_freedom(m.nv) + " of the tree" * bool(m.constraints)]
-    parts += [f"{plural(len(m.closing_joints), 'joint')} cut"] * bool(m.closing_joints)
-    return ", ".join(parts + [plural(len(m.constraints), "constraint")] * bool(m.constraints))
+    return f"{plural(len(c.model.bodies), 'body', 'bodies')}, {c.mobility.summary}"
 
 
 def summary(node: Node) -> str:
     """Unknowns, non-zeros, band, factors and growth in a line."""
-    if node.system is None:
+    if node.matrix is None:
         return growth_words(node)
     unknowns = " ".join(f"{letter} ({n})" for letter, n in node.unknowns if n)
     facts = [f"{plural(node.size, 'unknown')}: {unknowns}", f"{count(node.nonzeros)} non-zeros", f"band {node.band}"]
@@ -90,9 +85,11 @@ def power(p: float) -> str:
 def write_report(c: Classification, path: str | PathLike[str]) -> Path:
     check_writable(path, SIZE)
     nodes = list(c)
+    assembled = [node for node in nodes if node.matrix is not None]
     filled = page(
-        "sharnir.classification", "page.html", figures={}, c=c, nodes=nodes, mechanism=mechanism(c), cards={n.name: cards(n) for n in nodes},
-        letters=definitions()["letters"], matrices={n.name: drawing(n) for n in nodes if n.system}, missing=MISSING, count=count,
+        "sharnir.classification", "page.html", figures={}, c=c, nodes=nodes, mechanism=mechanism(c), missing=MISSING, count=count,
+        cards={n.name: cards(n) for n in nodes}, letters=definitions()["letters"],
+        matrices={n.name: drawing(n) for n in assembled},
     )  # fmt: skip
     return write_page(filled, path)
 
@@ -100,32 +97,25 @@ def write_report(c: Classification, path: str | PathLike[str]) -> Path:
 def cards(node: Node) -> list[tuple[str, str]]:
     """Pairs of a number and what it is."""
     out = []
-    if node.system is not None:
-        n = node.size
-        unknowns = " + ".join(f"{k} {letter}" for letter, k in node.unknowns if k)
-        out = [
-            (count(n), f"unknowns: {unknowns}"),
-            (count(node.nonzeros), f"non-zeros in this state, {node.nonzeros / max(n * n, 1):.1%} of the matrix"),
-            (count(node.band), "half-bandwidth, unknowns ordered body by body"),
-        ]
+    if node.matrix is not None:
+        share = node.nonzeros / max(node.size**2, 1)
+        out.append((count(node.size), "unknowns: " + " + ".join(f"{k} {letter}" for letter, k in node.unknowns if k)))
+        out.append((count(node.nonzeros), f"non-zeros in this state, {share:.1%} of the matrix"))
+        out.append((count(node.band), "half-bandwidth, unknowns ordered body by body"))
     if node.cost is not None:
-        out.append((count(node.cost.entries), f"numbers in the factors, {count(node.cost.fill)} of them fill-in (by structure)"))
-        out.append((count(node.cost.multiplications), "multiplications to factorise (by structure)"))
+        out.append((count(node.cost.entries), f"numbers in the factors, {count(node.cost.fill)} of them fill-in"))
+        out.append((count(node.cost.multiplications), "multiplications to factorise"))
     if node.growth is not None:
-        what = "growth of factors, and of multiplications, when copies of the model hang on one another (N bodies)"
-        out.append((f"{power(node.growth[0])}, {power(node.growth[1])}", what))
+        out.append((", ".join(map(power, node.growth)), "growth of both, N bodies"))
     return out
 
 
 def drawing(node: Node) -> dict[str, Any]:
     """The matrix and its right-hand side as the page draws them."""
-    rows, columns, values = node.entries
-    groups, at = [], 0
-    for letter, n in node.unknowns:
-        groups += [[letter, at, n]] * bool(n)
-        at += n
+    (rows, columns, values), ends = node.entries, np.cumsum([0, *(n for _, n in node.unknowns)]).tolist()
+    groups = [[letter, at, n] for (letter, n), at in zip(node.unknowns, ends, strict=False) if n]
     square = {"n": node.size, "groups": groups, "names": [name for name, _ in node.labels], "order": node.by_body.tolist()}
     if len(values) > DRAWN:
         return square | {"i": [], "j": [], "x": [], "b": []}
-    short = [[float(f"{x:.4g}") for x in numbers.tolist()] for numbers in (values, np.asarray(node.right, dtype=float))]
-    return square | {"i": rows.tolist(), "j": columns.tolist(), "x": short[0], "b": short[1]}
+    x, b = ([float(f"{x:.4g}") for x in numbers.tolist()] for numbers in (values, node.right))
+    return square | {"i": rows.tolist(), "j": columns.tolist(), "x": x, "b": b}

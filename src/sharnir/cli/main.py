@@ -58,7 +58,8 @@ def parser() -> Parser:
     out.add_argument("--version", action="version", version=f"sharnir {__version__}")
     commands = out.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for add in (
-        add_inspect, add_run, add_equilibrium, add_modes, add_study, add_calibrate, add_compare, add_view, add_studio, add_schema,
+        add_inspect, add_run, add_equilibrium, add_modes, add_study, add_calibrate, add_compare, add_classify, add_view,
+        add_studio, add_schema,
     ):  # fmt: skip
         name = add.__name__.removeprefix("add_")
         of_command = commands.add_parser(name, help=add.__doc__, description=add.__doc__, allow_abbrev=False)
@@ -191,6 +192,18 @@ def add_compare(p: Parser) -> None:
     p.file("--html", what="write a page that opens offline")
     p.file("--plot", what="draw it: .png, .svg, .pdf")
     p.flag("-q", "--quiet", what="no progress bar, no table")
+
+
+def add_classify(p: Parser) -> None:
+    """Show every form of the equations of a model file: unknowns, matrices, cost, methods, and why a form fits or does not."""
+    add_file(p)
+    p.by_joint("--at", "where: joint=value, or joint=w,x,y,z; the rest neutral, loops assembled")
+    p.by_joint("--speed", "of a joint")
+    p.add_argument("--time", type=number, default=0.0, metavar="SECONDS", help="of driven joints (default: 0)")
+    p.parameters()
+    p.flag("--measure", what="time every method that can solve the model")
+    p.file("--html", what="write a page with every matrix and its numbers, which opens offline")
+    p.flag("-q", "--quiet", what="no tree")
 
 
 def add_server(p: Parser) -> None:

@@ -177,7 +177,12 @@ class Kinematics:
     def needs_axes(self, form: str) -> None:
         """Refuse a form that works joint by joint where joints share speeds."""
         if self.structure.coupled:
-            raise MethodError(f"the form {form!r} works joint by joint: coupled coordinates need 'extended' or 'composite'")
+            flexible = [f"body {body.name!r} is flexible" for body in self.structure.bodies if body.flexible is not None]
+            follows = [f"joint {joint.name!r} follows another" for joint in self.model.joints if joint.follows]
+            why = [*flexible, *follows, "joints share speeds"][0]
+            raise MethodError(
+                f"the form {form!r} works joint by joint, but {why}: coupled coordinates need 'extended' or 'composite'"
+            )
 
     @cached_property
     def Z(self) -> Matrix:
