@@ -47,7 +47,7 @@ def classify(
 ) -> Classification:
     """The papers' classification for this model: every form, its matrix in this state, cost, methods, and why it fits or not.
 
-    q, v, t, tau      the state; without q the neutral one; where there are closed loops, a closed one near it that is not singular
+    q, v, t, tau      the state; without q the neutral one, or with loops a closed one near it that is not singular
     quasi_velocities  a function of the motion that returns as many numbers, linear in the speeds, as there are degrees of
                       freedom: `lambda on: [on.v("slew"), sh.cos(on.q("luff")) * on.v("travel"), …]`
     measure           time every method that can solve the model, by `sharnir.compare`
@@ -128,9 +128,9 @@ def _node(entry: dict[str, Any], m: Matrices, uses: list[MethodUse], own: Any) -
         node.why_not = str(error)
     if uses and not solved:
         node.why_not = node.why_not or uses[0].why_not
-    if node.name == "graph" and node.fits and (more := len(m.K) - len(independent_rows(m.K))):
-        followed = f"{more} of the {len(m.K)} rows of its cut joints follow from the others here"
-        node.why_not = f"{followed}: reactions are not unique, and the matrix is singular; the forms below keep independent rows"
+    if node.name == "graph" and node.fits and (rank := len(independent_rows(m.K))) < len(m.K):
+        only = f"only {rank} of the {len(m.K)} rows of its cut joints are independent here"
+        node.why_not = f"{only}: reactions are not unique, and the matrix is singular; the forms below keep independent rows"
     if node.fits:
         node.skeleton, node.integrators = skeleton(m.model), tuple(INTEGRATORS) if solved else ()
     if m.model.constraints and node.name in ("graph", "maggi"):  # blocks of another kind

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..model.mobility import counted_bodies
 from ..reporting.atomic_write import check_writable
 from ..reporting.formats import MISSING, count, duration, plural
 from ..reporting.pages import page, write_page
@@ -56,7 +57,7 @@ def show(c: Classification, console: Console) -> None:
 
 
 def mechanism(c: Classification) -> str:
-    return f"{plural(len(c.model.bodies), 'body', 'bodies')}, {c.mobility.summary}"
+    return f"{counted_bodies(len(c.model.bodies), len(c.model.structure.deformations))}, {c.mobility.summary}"
 
 
 def summary(node: Node) -> str:

@@ -11,7 +11,7 @@ function drawn(section) {
   const place = new Array(m.n), order = sorted ? m.order : m.order.map((_, k) => k);
   order.forEach((k, at) => { place[k] = at; });
   const head = 18, gap = Math.max(3, m.n * 0.03), width = canvas.clientWidth, ratio = window.devicePixelRatio || 1;
-  const cell = (width - head - 1) / (m.n + gap + Math.max(1, m.n / 40));
+  const column = Math.max(1, m.n / 40), cell = Math.min(28, (width - head - 1) / (m.n + gap + column));
   const height = head + m.n * cell + 1;
   canvas.style.height = `${height}px`;
   canvas.width = Math.round(width * ratio);
@@ -20,7 +20,7 @@ function drawn(section) {
   c.scale(ratio, ratio);
   c.fillStyle = colour("--card");
   c.fillRect(head, head, m.n * cell, m.n * cell);
-  c.fillRect(head + (m.n + gap) * cell, head, width - head - (m.n + gap) * cell, m.n * cell);
+  c.fillRect(head + (m.n + gap) * cell, head, column * cell, m.n * cell);
   c.font = "12px system-ui, sans-serif";
   c.strokeStyle = colour("--line");
   c.fillStyle = colour("--soft");
@@ -31,12 +31,11 @@ function drawn(section) {
     c.strokeRect(head, at, m.n * cell, long);
     if (long > 14) { c.fillText(letter, at + long / 2, 12); c.fillText(letter, 8, at + long / 2 + 4); }
   }
-  c.fillText("=", head + (m.n + gap / 2) * cell, head + m.n * cell / 2);
   c.fillStyle = colour("--accent");
   const size = Math.max(cell - (cell > 4 ? 1 : 0), 1);
   m.i.forEach((i, k) => c.fillRect(head + place[m.j[k]] * cell, head + place[i] * cell, size, size));
   c.fillStyle = colour("--good");
-  m.b.forEach((x, i) => { if (x) c.fillRect(head + (m.n + gap) * cell, head + place[i] * cell, width, size); });
+  m.b.forEach((x, i) => { if (x) c.fillRect(head + (m.n + gap) * cell, head + place[i] * cell, column * cell, size); });
   if (!m.i.length) c.fillText("too many numbers to draw", width / 2, height / 2);
   canvas.seen = { head, cell, order, gap };
 }
