@@ -148,7 +148,10 @@ def test_the_matrix_of_multipliers_is_banded(chain):
 def test_a_form_that_a_model_cannot_have_says_which_property_forbids_it(chain, bricard):
     assert "is a tree: S is square" in chain["split"].why_not
     assert "no quasi-velocities were given" in chain["quasi-velocities"].why_not
-    assert "only 4 of the 5 rows of its cut joints are independent" in bricard["graph"].why_not and bricard["graph"].matrix is not None
+    assert (
+        "only 4 of the 5 rows of its cut joints are independent" in bricard["graph"].why_not
+        and bricard["graph"].matrix is not None
+    )
     assert "model 'Bricard' has constraints" in bricard["momentum"].why_not and bricard["momentum"].matrix is None
     arm = sh.classify(sh.samples.flexible_pendulum())
     assert "body 'beam' is flexible" in arm["(3.8)"].why_not and "body 'beam' is flexible" in arm["maggi"].why_not

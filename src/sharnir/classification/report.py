@@ -62,19 +62,15 @@ def mechanism(c: Classification) -> str:
 
 def summary(node: Node) -> str:
     """Unknowns, non-zeros, band, factors and growth in a line."""
-    if node.matrix is None:
-        return growth_words(node)
-    unknowns = " ".join(f"{letter} ({n})" for letter, n in node.unknowns if n)
-    facts = [f"{plural(node.size, 'unknown')}: {unknowns}", f"{count(node.nonzeros)} non-zeros", f"band {node.band}"]
-    return ", ".join([*facts, *filter(None, [growth_words(node)])])
-
-
-def growth_words(node: Node) -> str:
-    if node.cost is None:
-        return ""
-    fill = f", {count(node.cost.fill)} of them fill-in" if node.cost.fill else ""
-    how = f" ∝ {power(node.growth[0])}, multiplications ∝ {power(node.growth[1])}" if node.growth else ""
-    return f"factors {count(node.cost.entries)}{fill}{how}"
+    facts = []
+    if node.matrix is not None:
+        facts.append(f"{plural(node.size, 'unknown')}: " + " ".join(f"{letter} ({n})" for letter, n in node.unknowns if n))
+        facts += [f"{count(node.nonzeros)} non-zeros", f"band {node.band}"]
+    if node.cost is not None:
+        facts.append(f"factors {count(node.cost.entries)}" + f" ({count(node.cost.fill)} fill-in)" * bool(node.cost.fill))
+    if node.growth is not None:
+        facts.append("factors ∝ {}, multiplications ∝ {}".format(*map(power, node.growth)))
+    return ", ".join(facts)
 
 
 def power(p: float) -> str:

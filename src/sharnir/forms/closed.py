@@ -5,12 +5,13 @@ Rows may depend on one another: multipliers are then those of least length, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from .blocks import bordered, dense
 from .constraint_rows import Rows
+from .lagrange1 import joint_forces
 from .linear import solve
 from .matrices import Matrices
 from .system import System
@@ -27,7 +28,7 @@ def lagrange2(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.
     M, used = m.M_r, independent_rows(J, RANK_OF_SQUARE)
     free, W = np.linalg.solve(M, tau + m.Q), np.linalg.solve(M, J[used].T)
     lam = solve(J[used] @ W, -gamma[used] - J[used] @ free)
-    return free + W @ lam, least(J, used, lam)
+    return free + W @ lam, least(J, J[used].T @ lam)
 
 
 def lagrange2_system(m: Matrices, tau: np.ndarray, rows: Rows) -> System:
@@ -46,43 +47,37 @@ def extended_system(m: Matrices, tau: np.ndarray, rows: Rows) -> System:
 
 
 def extended(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    x = extended_system(m, tau, rows).solve()
-    return x["q̈"], least(rows[0], independent_rows(rows[0]), x["λ_c"])
+    equations = extended_system(m, tau, rows)
+    x, at = equations.solve(), equations.places
+    return x["q̈"], least(rows[0], -equations.matrix[at["q̈"], at["λ_c"]] @ x["λ_c"])
 
 
 def lagrange1_system(m: Matrices, tau: np.ndarray, rows: Rows) -> System:
     """Absolute coordinates: independent ones of the joints' own rows Zᵀ(Sv̇ − w*) = 0 and of K v̇ = −γ + JA⁺w*, K = JA⁺S."""
-    K, known, force, used, split = _absolute(m, tau, rows)
-    right = np.concatenate([force, -known[used]])
-    return System(bordered(dense(m.M), K[used]), right, (("v̇", 6 * m.N), ("λ", split), ("λ_c", len(used) - split)))
+    J, gamma = rows
+    _, force = joint_forces(m, tau)
+    S, Z, w, lift = dense(m.S), dense(m.Z), m.w_star, np.linalg.pinv(dense(m.A))
+    K = np.vstack([Z.T @ S, J @ lift @ S])
+    used = independent_rows(K)
+    known = np.concatenate([Z.T @ w, -gamma + J @ lift @ w])[used]
+    joints = sum(k < Z.shape[1] for k in used)
+    unknowns = (("v̇", 6 * m.N), ("λ", joints), ("λ_c", len(used) - joints))
+    return System(bordered(dense(m.M), K[used]), np.concatenate([force, -known]), unknowns)
 
 
 def multiplier_system(m: Matrices, tau: np.ndarray, rows: Rows) -> System:
     """The multipliers alone, as (3.10): KM⁻¹Kᵀλ = known − KM⁻¹F̂."""
-    K, known, force, used, split = _absolute(m, tau, rows)
-    K, weighted = K[used], K[used] @ dense(m.M_inverse)
-    return System(weighted @ K.T, known[used] - weighted @ force, (("λ", split), ("λ_c", len(used) - split)))
-
-
-def _absolute(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[int], int]:
-    """K v̇ = known of all rows, the forces F̂, which rows are independent, and how many of them are those of the joints."""
-    J, gamma = rows
-    m.needs_axes("lagrange1")
-    lift = np.linalg.pinv(dense(m.A))
-    S, Z, w = dense(m.S), dense(m.Z), m.w_star
-    K = np.vstack([Z.T @ S, J @ lift @ S])
-    known = np.concatenate([Z.T @ w, -gamma + J @ lift @ w])
-    used = independent_rows(K)
-    return K, known, m.F + S.T @ (lift.T @ tau), used, int(np.sum(np.array(used) < Z.shape[1]))
+    N6, full = 6 * m.N, lagrange1_system(m, tau, rows)
+    K = -full.matrix[N6:, :N6]
+    weighted = K @ dense(m.M_inverse)
+    return System(weighted @ K.T, -full.right[N6:] - weighted @ full.right[:N6], full.unknowns[1:])
 
 
 def lagrange1(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """Accelerations and multipliers in absolute coordinates."""
-    equations, used = lagrange1_system(m, tau, rows), _absolute(m, tau, rows)[3]
-    x, joints = equations.solve(), m.Z.shape[1]
-    lam = np.zeros(joints + len(rows[0]))
-    lam[used] = np.concatenate([x["λ"], x["λ_c"]])
-    return m.joint_accelerations(x["v̇"]), least(rows[0], range(len(rows[0])), lam[joints:])
+    equations = lagrange1_system(m, tau, rows)
+    x, at = equations.solve(), equations.places
+    force = m.A.T @ m.inward(-equations.matrix[at["v̇"], at["λ_c"]] @ x["λ_c"])
+    return m.joint_accelerations(x["v̇"]), least(rows[0], force)
 
 
 def maggi(m: Matrices, tau: np.ndarray, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -149,9 +144,9 @@ def independent_rows(J: np.ndarray, zero: float = RANK) -> list[int]:
     return sorted(partition(np.divide(J, length, where=length > 0.0, out=np.zeros_like(J)), zero)[2])
 
 
-def least(J: np.ndarray, used: Sequence[int], lam: np.ndarray) -> np.ndarray:
-    """The multipliers of all rows, of least length, with the same forces as `lam` of the rows `used`."""
-    return np.linalg.lstsq(J.T, J[used].T @ lam, rcond=RANK)[0]
+def least(J: np.ndarray, force: np.ndarray) -> np.ndarray:
+    """The multipliers of all rows, of least length, with this force Jᵀλ."""
+    return np.linalg.lstsq(J.T, force, rcond=RANK)[0]
 
 
 CLOSED_FORMS: dict[str, Callable[[Matrices, np.ndarray, Rows], tuple[np.ndarray, np.ndarray]]] = {

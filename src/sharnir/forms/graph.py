@@ -78,21 +78,18 @@ class Graph(Kinematics):
     @cached_property
     def K(self) -> np.ndarray:
         """K (Σm_c×n) = Z_cᵀS_cB: what cut joints forbid, in the speeds of the tree; K q̈ = γ_c."""
-        return dense(self._Z_cut.T @ (self._S_cut @ self.B))
+        return dense(self._forbidden @ self.B)
 
     @cached_property
     def gamma_c(self) -> np.ndarray:
         """γ_c (Σm_c) = Z_cᵀ(w*_c − S_cψ)."""
-        out: np.ndarray = self._Z_cut.T @ (self.w_star_graph[6 * self.N :] - self._S_cut @ self.psi)
-        return out
+        parts = [joint.Z.T @ joint.w_star for joint in self.cut_joints]
+        return np.concatenate([np.zeros(0), *parts]) - self._forbidden @ self.psi
 
     @property
-    def _S_cut(self) -> Matrix:
-        return self.S_graph[6 * self.N :]
-
-    @property
-    def _Z_cut(self) -> Matrix:
-        return block_diagonal([joint.Z for joint in self.cut_joints], self.sparse)
+    def _forbidden(self) -> Matrix:
+        """Z_cᵀS_c of the cut joints."""
+        return block_diagonal([joint.Z.T for joint in self.cut_joints], self.sparse) @ self.S_graph[6 * self.N :]
 
     @cached_property
     def cut_joints(self) -> list[CutJoint]:
