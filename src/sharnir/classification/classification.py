@@ -34,7 +34,7 @@ class MethodUse:
     why_not: str = ""
     """Why it cannot solve this model; empty where it can."""
     operations: Count | None = None
-    """Of one evaluation, as written; with constraints as compiled, where they are counted."""
+    """Operations of one evaluation, as written; with constraints as compiled, where they are counted."""
     predicted: float | None = None
     """Seconds of one evaluation, by the calibration of the machine."""
     measured: float | None = None

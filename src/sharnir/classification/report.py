@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .classification import Classification, Node
 
-SIZE = 2_000_000
+SIZE = 4_000_000
 """Bytes of a page, most of which are numbers of matrices."""
 DRAWN = 40_000
 """Numbers of a matrix up to which it is drawn on the page."""
