@@ -263,8 +263,8 @@ class Dynamics(Questions):
     def bias(
         self, q: State = None, v: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None, parameters: Parameters = None
     ) -> np.ndarray:
-        """h (nv,): M_r q̈ + h = τ."""
-        return self._evaluator.output("bias", "h", q=q, v=v, wrench=wrenches, t=t, parameter=parameters)
+        """h (nv,): M_r q̈ + h = τ, by the method's own algorithm."""
+        return self._evaluator.output(self.formulation.method.bias, "h", q=q, v=v, wrench=wrenches, t=t, parameter=parameters)
 
     # --- momenta ------------------------------------------------------------------------------------------------------------
     def momenta(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
@@ -295,7 +295,9 @@ class Dynamics(Questions):
         compiled = truth(compiled, "compiled")
         if is_name_in(("forward",), what):
             return self._with_inertia.count_forward(compiled)
-        name = f"inertia/{self.formulation.method.inertia}" if is_name_in(("inertia",), what) else what
+        method = self.formulation.method
+        own = {"inertia": f"inertia/{method.inertia}", "bias": method.bias}
+        name = own[what] if is_name_in(own, what) else what
         if not is_name_in(PROGRAMS, name):
             raise MethodError(
                 f"nothing to count for {brief(what)} by {self.method!r}; try {known(['forward', 'inverse', 'inertia', 'energy'])}"

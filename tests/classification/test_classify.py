@@ -128,6 +128,23 @@ def test_the_cost_by_structure_is_that_of_elimination_number_by_number(form, nam
         assert tuple(eliminated(form, s.repeated(copies))) == brute_force(form, s.repeated(copies))
 
 
+@pytest.mark.parametrize("form", ["lagrange1", "lagrange1-full", "extended", "lagrange2"])
+@pytest.mark.parametrize("name", ["tree", "stewart", "bricard"])
+def test_numbers_stand_only_where_blocks_meet(form, name):
+    model = sh.samples.tree(9, branching=2.0, seed=3) if name == "tree" else getattr(sh.samples, name)()
+    start = model.assemble() if model.constraints else (model.random_q(1), np.ones(model.nv))
+    node, s = sh.classify(model, *start)[form], skeleton(model)
+    _, meets = blocks(form, s)
+    N, owner = len(s.carriers), [of for _, of in node.labels]
+    together = {frozenset((v, u)) for v, near in enumerate(meets) for u in near}
+    felt = {i for near in meets[N:] for i in near}  # by some constraint
+    rows, columns, values = node.entries
+    for i, j in zip(rows[np.abs(values) > 1e-12], columns[np.abs(values) > 1e-12], strict=True):
+        a, b = owner[i], owner[j]
+        inside = max(a, b) == N and (min(a, b) == N or min(a, b) in felt)
+        assert a == b or inside or frozenset((a, b)) in together, (node.labels[i], node.labels[j])
+
+
 def test_growth_is_that_of_the_papers():
     """[I] §4: linear for (3.6), (3.8), (3.10) and separate bodies; squares and cubes for (3.12) of a chain."""
     s = skeleton(sh.samples.chain(20))

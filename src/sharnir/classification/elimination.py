@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from math import log2
 from typing import NamedTuple
 
+from ..forms.banded import joints_that_meet
 from ..forms.constraint_rows import traced_constraints
 from ..model.model import Model
 from ..model.topology import path
@@ -68,22 +69,15 @@ def blocks(form: str, s: Skeleton) -> tuple[list[int], list[set[int]]]:
     size = {"lagrange1": 6, "lagrange1-full": 12, "extended": 12, "maggi": 6, "lagrange2": 0}[form]
     sign = {"lagrange1": -1, "lagrange1-full": -1, "extended": 1, "maggi": 0, "lagrange2": 1}[form]
     sizes = [size + sign * n for n in s.freedoms]
-    carried: dict[int, list[int]] = {}
-    for i, carrier in enumerate(k):
-        carried.setdefault(carrier, []).append(i)
-    meets: list[set[int]] = []
-    for i, carrier in enumerate(k):
-        near = {carrier} - {-1}
-        if form in ("maggi", "lagrange2"):
-            near = set(path(k, i)) - {i}
-        elif form == "lagrange1" and carrier >= 0:
-            near |= {j for j in carried[carrier] if j < i}
-        meets.append(near)
+    meets = [set(path(k, i)) - {i} if form in ("maggi", "lagrange2") else {k[i]} - {-1} for i in range(len(k))]
+    on_one_body = joints_that_meet(k) if form == "lagrange1" else []
+    for i, j in on_one_body:
+        meets[j].add(i)
     for joints, rows in s.loops:
         near = set(joints)
-        if form == "lagrange1":  # of all joints on a body that a joint of the loop moves
-            on = joints | {k[i] for i in joints if k[i] >= 0}
-            near |= on | {j for body in on for j in carried.get(body, [])}
+        if on_one_body:  # with all joints on a body that a joint of the loop moves
+            moved = joints | {k[i] for i in joints}
+            near |= {i for pair in on_one_body for i in pair if moved & {k[pair[0]], pair[0]} & {k[pair[1]], pair[1]}}
         sizes.append(rows)
         meets.append(near)
     return sizes, meets

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import MethodError, brief, known, unknown
 from ..model.references import is_name_in
-from . import closed, extended, lagrange1, lagrange2, maggi, momentum, separate
+from . import banded, closed, extended, lagrange1, lagrange2, maggi, momentum, separate
 from .constraint_rows import Rows, constraint_rows
 from .matrices import Matrices
 from .solution import Solution
@@ -28,6 +28,7 @@ def _loaded(solve: Form) -> Form:
 FORMS: dict[str, Form] = {
     "extended": _loaded(extended.solve),
     "lagrange1": _loaded(lagrange1.solve),
+    "lagrange1-banded": _loaded(banded.solve),
     "lagrange1-full": _loaded(lagrange1.solve_with_accelerations),
     "direct": _loaded(lagrange2.solve_direct),
     "composite": _loaded(lagrange2.solve_composite),

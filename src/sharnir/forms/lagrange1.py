@@ -5,10 +5,12 @@ R_τ = A(AᵀA)⁻¹τ is the part of the reactions that the joint forces fix; F
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..errors import MethodError
-from .blocks import bordered, dense, solve_definite
+from .blocks import Matrix, bordered, dense, solve_definite
 from .matrices import Matrices
 from .solution import Solution
 from .system import System
@@ -29,8 +31,13 @@ def full_system(m: Matrices, tau: np.ndarray) -> System:
 
 def solve(m: Matrices, tau: np.ndarray) -> Solution:
     """The multipliers by (3.10), then accelerations by (3.9)."""
+    return solve_by(m, tau, solve_definite)
+
+
+def solve_by(m: Matrices, tau: np.ndarray, solve_L: Callable[[Matrix, np.ndarray], np.ndarray]) -> Solution:
+    """(3.10) with λ by a given solution of systems with the matrix L."""
     equations = system(m, tau)
-    R = m.Z @ solve_definite(equations.matrix, equations.right) + joint_forces(m, tau)[0]
+    R = m.Z @ solve_L(equations.matrix, equations.right) + joint_forces(m, tau)[0]
     vdot = m.M_inverse @ (m.S.T @ R + m.F)  # (3.9)
     return _solution(m, vdot, R)
 

@@ -29,6 +29,7 @@ from .tree_rows import (
     constant_entries,
     distinct,
     floats,
+    hinges,
     joint_rows,
     mass_properties,
     separated,
@@ -290,8 +291,8 @@ class Structure:
         self.shared = shared_unknowns(self.carrier, self.first, speed, (), rows)
         self.solid[rows - 1] = True
         return Tree(
-            self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, speed, _nonzero(rotor),
-            rotor, *masses, gravity, *self._elastic_arrays(rows), *self.shared,
+            self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, hinges(self.joints), speed,
+            _nonzero(rotor), rotor, *masses, gravity, *self._elastic_arrays(rows), *self.shared,
         )  # fmt: skip
 
     def _speeds_and_rotors(self, owner: IntArray) -> tuple[IntArray, FloatArray]:
