@@ -45,6 +45,7 @@ PAGES = {
     "kane": "kane_table",
     "figure1": "figure1",
     "urdf": "urdf",
+    "acting": "acting",
     "loops": "loops",
     "starts": "starts",
     "stabilisation": "stabilisation",
@@ -52,6 +53,7 @@ PAGES = {
     "singular": "singular",
     "pictures": "pictures",
     "flexible": "flexible",
+    "equations": "equations",
 }
 """Parts whose module has `main(quick)`, which prints, and writes a page of results."""
 NAMES = [*MEASURED, *PAGES]

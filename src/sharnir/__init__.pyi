@@ -18,6 +18,7 @@ from .classification.classification import Classification as Classification
 from .classification.classify import classify as classify
 from .comparison.comparison import Comparison as Comparison
 from .comparison.run import compare as compare
+from .derivation.derive import derive as derive
 from .dialect.cache import cache_clear as cache_clear
 from .dynamics import Dynamics as Dynamics
 from .errors import AssemblyError as AssemblyError
@@ -29,6 +30,7 @@ from .errors import IntegrationError as IntegrationError
 from .errors import LinearizationWarning as LinearizationWarning
 from .errors import MethodError as MethodError
 from .errors import ModelError as ModelError
+from .errors import NotActingWarning as NotActingWarning
 from .errors import SaveError as SaveError
 from .errors import SharnirError as SharnirError
 from .errors import SimulationError as SimulationError

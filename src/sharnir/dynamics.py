@@ -16,6 +16,7 @@ from .forms.solution import Solution
 from .model.model import Model
 from .model.references import is_name_in
 from .programs import PROGRAMS
+from .reporting.notebook import Fact, Shown
 from .solvers.constrained import ConstrainedSolver
 from .solvers.evaluator import Actions, At, Evaluator, unbatch
 from .solvers.formulation import Formulation
@@ -25,7 +26,7 @@ from .solvers.tree import MatrixFormSolver, MomentumSolver, TreeSolver
 from .types import Parameters, State, Wrenches, truth
 
 
-class Dynamics(Questions):
+class Dynamics(Shown, Questions):
     """A model compiled for one method. One state (nq,) or a batch (B, nq) goes in, the same comes out.
 
     method   "auto" or a name of `sharnir.methods()`; `why` gives the reason for the choice of auto
@@ -306,6 +307,12 @@ class Dynamics(Questions):
 
     def __reduce__(self) -> tuple[type[Dynamics], tuple[object, ...]]:
         return Dynamics, (self.model, *self._arguments)
+
+    def _facts(self) -> tuple[str, list[Fact]]:
+        return self.model.name, [
+            ("bodies", self.structure.nb, ""), ("coordinates", self.structure.nv, ""),
+            ("method", self.method, ""), ("backend", self.backend, ""), ("threads", self.threads, ""), ("why", self.why, ""),
+        ]  # fmt: skip
 
     def __repr__(self) -> str:
         return f"Dynamics({self.model.name!r}, method={self.method!r}, backend={self.backend!r})"

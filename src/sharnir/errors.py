@@ -62,6 +62,10 @@ class FlexibilityWarning(RuntimeWarning):
     vibrations. The message names the body."""
 
 
+class NotActingWarning(RuntimeWarning):
+    """A file of a robot was read without letting all that it describes act; the message names what, and how to let it act."""
+
+
 class MethodError(SharnirError, ValueError):
     """An unknown method or backend, or one that does not apply to this model."""
 

@@ -280,6 +280,7 @@ def test_one_coordinate_of_several_is_called_by_its_name():
         m.add_body("a", 1.0, (0.1, 0.2, 0.3), (0.3, 0.4, 0.5))
         parts = {"swing": sh.Revolute("x", limits=(-1.0, 0.1), friction=2.0), "lift": sh.Prismatic("z")}
         m.add_joint("hip", sh.Compound(parts), "ground", "a")
+        m.acting = "motion"
         for force in forces:
             m.add_force(force)
         return sh.Dynamics(m, backend="python")
