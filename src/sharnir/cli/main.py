@@ -58,8 +58,8 @@ def parser() -> Parser:
     out.add_argument("--version", action="version", version=f"sharnir {__version__}")
     commands = out.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for add in (
-        add_inspect, add_run, add_equilibrium, add_modes, add_derive, add_study, add_calibrate, add_compare, add_classify, add_view,
-        add_studio, add_schema,
+        add_inspect, add_run, add_equilibrium, add_modes, add_derive, add_study, add_calibrate, add_compare, add_classify,
+        add_view, add_studio, add_schema,
     ):  # fmt: skip
         name = add.__name__.removeprefix("add_")
         of_command = commands.add_parser(name, help=add.__doc__, description=add.__doc__, allow_abbrev=False)
