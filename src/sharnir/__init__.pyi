@@ -14,6 +14,8 @@ from .analysis.inverse_kinematics import inverse_kinematics as inverse_kinematic
 from .analysis.linear_system import LinearSystem as LinearSystem
 from .analysis.linearize import linearize as linearize
 from .analysis.modes import Mode as Mode
+from .classification.classification import Classification as Classification
+from .classification.classify import classify as classify
 from .comparison.comparison import Comparison as Comparison
 from .comparison.run import compare as compare
 from .derivation.derive import derive as derive

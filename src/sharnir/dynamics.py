@@ -131,7 +131,11 @@ class Dynamics(Shown, Questions):
         wrenches: Wrenches = None,
         parameters: Parameters = None,
     ) -> np.ndarray:
-        """λ of every constraint row (`constraint_rows` names them): M v̇ + h = τ + Jᵀλ. Of least norm where rows are redundant."""
+        """λ of every constraint row (`constraint_rows` names them): M v̇ + h = τ + Jᵀλ. Of least norm where rows are redundant.
+
+        Of a tree, by the methods that solve for them ("lagrange1" …): λ of [I] (3.10), the 6N − n multipliers of its joints,
+        R = Zλ + A(AᵀA)⁻¹τ with A and Z of `sharnir.matrices`.
+        """
         return self._with_inertia.multipliers(At(q=q, v=v, tau=tau, t=t, wrench=wrenches, parameter=parameters))
 
     def closing_reactions(

@@ -25,7 +25,9 @@ from ..errors import SharnirError, known, suggestion
 from .streams import readable
 from .usage import INTERRUPTED, UsageError, at_least, by_joint, named_number, not_zero, number, port, positive
 
-COMMANDS = ("inspect", "run", "equilibrium", "modes", "derive", "study", "calibrate", "compare", "view", "studio", "schema")
+COMMANDS = (
+    "inspect", "run", "equilibrium", "modes", "derive", "study", "calibrate", "compare", "classify", "view", "studio", "schema",
+)  # fmt: skip
 
 
 class Parser(ArgumentParser):
@@ -207,6 +209,18 @@ def add_compare(p: Parser) -> None:
     p.file("--html", what="write a page that opens offline")
     p.file("--plot", what="draw it: .png, .svg, .pdf")
     p.flag("-q", "--quiet", what="no progress bar, no table")
+
+
+def add_classify(p: Parser) -> None:
+    """Show every form of the equations of a model file: unknowns, matrices, cost, methods, and why a form fits or does not."""
+    add_file(p)
+    p.by_joint("--at", "where: joint=value, or joint=w,x,y,z; the rest neutral, loops assembled")
+    p.by_joint("--speed", "of a joint")
+    p.add_argument("--time", type=number, default=0.0, metavar="SECONDS", help="of driven joints (default: 0)")
+    p.parameters()
+    p.flag("--measure", what="time every method that can solve the model")
+    p.file("--html", what="write a page with every matrix and its numbers, which opens offline")
+    p.flag("-q", "--quiet", what="no tree")
 
 
 def add_server(p: Parser) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import MethodError
-from .linear import solve
 from .matrices import Matrices
+from .system import System
 
 
 def momenta(m: Matrices) -> np.ndarray:
@@ -18,12 +18,17 @@ def momenta(m: Matrices) -> np.ndarray:
     return m.B.T @ (m.M @ m.v + m.P @ m.v_q) + m.P.T @ m.v + m.D @ m.v_q
 
 
-def velocities(m: Matrices, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Speeds q̇ (n), velocities v (N×6) and carried momenta Λ (N×6) from p; of m only the position is used."""
+def system(m: Matrices, p: np.ndarray) -> System:
+    """Velocity level of the extended system; of m only the position is used."""
     N6 = 6 * m.N
     right = np.concatenate([np.zeros(N6), -(m.phi_r + m.from_base(m.base_velocity)), p])
-    x = solve(m.extended, right, (N6, 2 * N6))
-    return x[2 * N6 :], x[:N6].reshape(-1, 6), x[N6 : 2 * N6].reshape(-1, 6)
+    return System(m.extended, right, (("v", N6), ("Λ", N6), ("q̇", m.n)))
+
+
+def velocities(m: Matrices, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Speeds q̇ (n), velocities v (N×6) and carried momenta Λ (N×6) from p; of m only the position is used."""
+    x = system(m, p).solve()
+    return x["q̇"], x["v"].reshape(-1, 6), x["Λ"].reshape(-1, 6)
 
 
 def momentum_rates(m: Matrices, tau: np.ndarray, Lambda: np.ndarray) -> np.ndarray:

@@ -41,6 +41,8 @@ class Method:
     """Starts from the solution of the previous call, stops by its residual: loops only."""
     multiplier_matrix: bool = False
     """Forms the full matrix of the multipliers, (6N−n)² numbers."""
+    multipliers: bool = False
+    """Solves for the multipliers of the joints, R = Zλ + R_τ."""
     refuses: tuple[tuple[str, str], ...] = ()
     """Features that it does not handle, and why."""
     constrains: str = ""
@@ -107,7 +109,7 @@ _TABLE = [
     ),
     Method(
         "lagrange1", "multipliers eliminated on the tree", "[I] (3.8)–(3.10)", "O(N)",
-        ALL, "lagrange1", constrains="form", loses="mobility",
+        ALL, "lagrange1", multipliers=True, constrains="form", loses="mobility",
         refuses=((COUPLED, _SHARED), (CLOSED_COUPLED, _NO_ELASTIC + ", nor its multipliers for shared speeds")),
     ),
     Method(
@@ -120,12 +122,12 @@ _TABLE = [
     ),
     Method(
         "inverse-iterative-multipliers", "the same on the system of multipliers", "[I] (4.2), (3.10)", "O((6N−n)²) a step",
-        LOOPS, "inverse-iterative-multipliers", iterates=True, multiplier_matrix=True,
+        LOOPS, "inverse-iterative-multipliers", iterates=True, multipliers=True, multiplier_matrix=True,
         loses="mobility", refuses=_MULTIPLIERS,
     ),
     Method(
         "direct-iterative-multipliers", "the same on the system of multipliers", "[I] §4.2, (3.10)", "O((6N−n)²) a step",
-        LOOPS, "direct-iterative-multipliers", iterates=True, multiplier_matrix=True,
+        LOOPS, "direct-iterative-multipliers", iterates=True, multipliers=True, multiplier_matrix=True,
         loses="mobility", refuses=_MULTIPLIERS,
     ),
     Method(
