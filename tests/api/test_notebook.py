@@ -184,7 +184,8 @@ class Kernel:
 
 @pytest.fixture
 def in_kernel(monkeypatch):
-    bar = SimpleNamespace(display=lambda *_, **__: SimpleNamespace(update=lambda *_, **__: None))  # on a slow machine one is shown
+    # a bar is shown on a slow machine
+    bar = SimpleNamespace(display=lambda *_, **__: SimpleNamespace(update=lambda *_, **__: None))
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=Kernel, display=bar))
 
 
