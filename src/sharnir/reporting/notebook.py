@@ -1,4 +1,4 @@
-"""Displays for notebooks: facts as a small table, pages in a frame, a bar of progress. IPython is never imported, only found."""
+"""Objects as small tables, pages in frames and bars of progress in a notebook. IPython is never imported, only found."""
 
 from __future__ import annotations
 
