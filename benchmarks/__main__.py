@@ -53,6 +53,7 @@ PAGES = {
     "singular": "singular",
     "pictures": "pictures",
     "flexible": "flexible",
+    "equations": "equations",
 }
 """Parts whose module has `main(quick)`, which prints, and writes a page of results."""
 NAMES = [*MEASURED, *PAGES]

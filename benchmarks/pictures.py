@@ -40,7 +40,7 @@ def a_slider_crank(path: Path) -> None:
 
 
 def a_platform(path: Path) -> None:
-    sh.samples.stewart().draw(path, size=SIZE)
+    sh.samples.stewart().draw(path, size=(864, 486))
 
 
 def a_bricard(path: Path) -> None:

@@ -16,6 +16,7 @@ from .analysis.linearize import linearize as linearize
 from .analysis.modes import Mode as Mode
 from .comparison.comparison import Comparison as Comparison
 from .comparison.run import compare as compare
+from .derivation.derive import derive as derive
 from .dialect.cache import cache_clear as cache_clear
 from .dynamics import Dynamics as Dynamics
 from .errors import AssemblyError as AssemblyError

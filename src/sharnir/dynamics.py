@@ -16,6 +16,7 @@ from .forms.solution import Solution
 from .model.model import Model
 from .model.references import is_name_in
 from .programs import PROGRAMS
+from .reporting.notebook import Fact, Shown
 from .solvers.constrained import ConstrainedSolver
 from .solvers.evaluator import Actions, At, Evaluator, unbatch
 from .solvers.formulation import Formulation
@@ -25,7 +26,7 @@ from .solvers.tree import MatrixFormSolver, MomentumSolver, TreeSolver
 from .types import Parameters, State, Wrenches, truth
 
 
-class Dynamics(Questions):
+class Dynamics(Shown, Questions):
     """A model compiled for one method. One state (nq,) or a batch (B, nq) goes in, the same comes out.
 
     method   "auto" or a name of `sharnir.methods()`; `why` gives the reason for the choice of auto
@@ -259,8 +260,8 @@ class Dynamics(Questions):
     def bias(
         self, q: State = None, v: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None, parameters: Parameters = None
     ) -> np.ndarray:
-        """h (nv,): M_r q̈ + h = τ."""
-        return self._evaluator.output("bias", "h", q=q, v=v, wrench=wrenches, t=t, parameter=parameters)
+        """h (nv,): M_r q̈ + h = τ, by the method's own algorithm."""
+        return self._evaluator.output(self.formulation.method.bias, "h", q=q, v=v, wrench=wrenches, t=t, parameter=parameters)
 
     # --- momenta ------------------------------------------------------------------------------------------------------------
     def momenta(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
@@ -291,7 +292,9 @@ class Dynamics(Questions):
         compiled = truth(compiled, "compiled")
         if is_name_in(("forward",), what):
             return self._with_inertia.count_forward(compiled)
-        name = f"inertia/{self.formulation.method.inertia}" if is_name_in(("inertia",), what) else what
+        method = self.formulation.method
+        own = {"inertia": f"inertia/{method.inertia}", "bias": method.bias}
+        name = own[what] if is_name_in(own, what) else what
         if not is_name_in(PROGRAMS, name):
             raise MethodError(
                 f"nothing to count for {brief(what)} by {self.method!r}; try {known(['forward', 'inverse', 'inertia', 'energy'])}"
@@ -300,6 +303,12 @@ class Dynamics(Questions):
 
     def __reduce__(self) -> tuple[type[Dynamics], tuple[object, ...]]:
         return Dynamics, (self.model, *self._arguments)
+
+    def _facts(self) -> tuple[str, list[Fact]]:
+        return self.model.name, [
+            ("bodies", self.structure.nb, ""), ("coordinates", self.structure.nv, ""),
+            ("method", self.method, ""), ("backend", self.backend, ""), ("threads", self.threads, ""), ("why", self.why, ""),
+        ]  # fmt: skip
 
     def __repr__(self) -> str:
         return f"Dynamics({self.model.name!r}, method={self.method!r}, backend={self.backend!r})"

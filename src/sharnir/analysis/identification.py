@@ -135,7 +135,7 @@ WELL = 0.1
 """A base parameter is well excited if its standard deviation is below this share of its value."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Identification:
     """The result of `identify`. Only base parameters are determined by data; the rest follows the model's own values."""
 
@@ -184,14 +184,23 @@ class Identification:
         for name, x in self.residual.items():
             force = self.force[name]
             joints.append((name, figures(force), f"{x:.3g}", f"{100.0 * x / force:.2g} %" if force else "–"))
+        return "\n".join([*lines, "", Table.of_text(joints).plain(), "", self._combinations().plain()])
+
+    def _combinations(self) -> Table:
         rows, well = [("combination", "value", "deviation", "")], self.well_excited
         for name, x in self.base_values.items():
             verdict = "not seen" if name in self.unseen else "" if name in well else "uncertain"
             rows.append((name, f"{x:.5g}", f"{self.deviations[name]:.2g}", verdict))
-        return "\n".join([*lines, "", Table.of_text(joints).plain(), "", Table.of_text(rows).plain()])
+        return Table.of_text(rows)
+
+    def _repr_html_(self) -> str:
+        return self._combinations().html(repr(self))
 
     def __str__(self) -> str:
         return self.summary()
+
+    def __repr__(self) -> str:
+        return f"<Identification of {self.original.name!r}: {plural(self.samples, 'sample')}, {len(self.base)} combinations>"
 
 
 def deviations_of(

@@ -58,7 +58,8 @@ def parser() -> Parser:
     out.add_argument("--version", action="version", version=f"sharnir {__version__}")
     commands = out.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for add in (
-        add_inspect, add_run, add_equilibrium, add_modes, add_study, add_calibrate, add_compare, add_view, add_studio, add_schema,
+        add_inspect, add_run, add_equilibrium, add_modes, add_derive, add_study, add_calibrate, add_compare, add_view, add_studio,
+        add_schema,
     ):  # fmt: skip
         name = add.__name__.removeprefix("add_")
         of_command = commands.add_parser(name, help=add.__doc__, description=add.__doc__, allow_abbrev=False)
@@ -151,6 +152,19 @@ def add_modes(p: Parser) -> None:
     p.flag("--equilibrium", what="where the model rests, searched from --at; joints with --speed are driven at it")
     p.flag("--json", what="print data instead of a table")
     p.file("--plot", what="draw eigenvalues and modes: .png, .svg, .pdf")
+
+
+def add_derive(p: Parser) -> None:
+    """Print the equations of motion of a model file as formulas: LaTeX, or Python; write a page."""
+    add_file(p)
+    p.option("--form", metavar="NAME", help="auto (the default), lagrange2, lagrange1 (with constraints), hamilton")
+    p.list_option(
+        "--letter", "a parameter, or a path such as link3.mass, that stays a letter (default: all parameters)", metavar="NAME"
+    )
+    kind = p.add_mutually_exclusive_group()
+    kind.add_argument("--latex", action="store_true", help="print LaTeX (the default where no page is written)")
+    kind.add_argument("--python", action="store_true", help="print a module of Python that needs NumPy alone")
+    p.file("--html", what="write a page that opens offline")
 
 
 def add_study(p: Parser) -> None:

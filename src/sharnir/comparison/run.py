@@ -58,7 +58,7 @@ def compare(
     cold         recompile the loops too, a second each: they are the same for all models, and cached
     graph_limit  nodes of a graph beyond which straight-line code is not compiled
     parameters   {name: value} of the model; the rest as the model has them
-    progress     show a progress bar (default: on a terminal, after a second)
+    progress     show a progress bar (default: on a terminal and in a notebook, after a second)
 
     Ctrl-C ends it early: what was measured so far is returned, with status "interrupted".
     """

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from . import extended, lagrange1, lagrange2, maggi, separate
+from . import banded, extended, lagrange1, lagrange2, maggi, separate
 from .matrices import Matrices
 from .solution import Solution
 
@@ -24,6 +24,7 @@ def _loaded(solve: Form) -> Form:
 FORMS: dict[str, Form] = {
     "extended": _loaded(extended.solve),
     "lagrange1": _loaded(lagrange1.solve),
+    "lagrange1-banded": _loaded(banded.solve),
     "lagrange1-full": _loaded(lagrange1.solve_with_accelerations),
     "direct": _loaded(lagrange2.solve_direct),
     "composite": _loaded(lagrange2.solve_composite),

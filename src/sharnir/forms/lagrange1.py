@@ -5,10 +5,12 @@ R_τ = A(AᵀA)⁻¹τ is the part of the reactions that the joint forces fix; F
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..errors import MethodError
-from .blocks import dense, solve_definite
+from .blocks import Matrix, dense, solve_definite
 from .linear import solve as solve_system
 from .matrices import Matrices
 from .solution import Solution
@@ -16,9 +18,14 @@ from .solution import Solution
 
 def solve(m: Matrices, tau: np.ndarray) -> Solution:
     """The multipliers alone (3.10): Lλ = Zᵀ(w* − SM⁻¹F̂), L symmetric positive definite."""
+    return solve_by(m, tau, solve_definite)
+
+
+def solve_by(m: Matrices, tau: np.ndarray, solve_L: Callable[[Matrix, np.ndarray], np.ndarray]) -> Solution:
+    """(3.10) with λ by a given solution of systems with the matrix L."""
     R_tau, F = _joint_forces(m, tau)
     right = m.Z.T @ (m.w_star - m.S @ (m.M_inverse @ F))
-    R = m.Z @ solve_definite(m.L, right) + R_tau
+    R = m.Z @ solve_L(m.L, right) + R_tau
     vdot = m.M_inverse @ (m.S.T @ R + m.F)  # (3.9)
     return _solution(m, vdot, R)
 

@@ -12,6 +12,7 @@ class Tree(NamedTuple):
     above: IntegerArray["na"]              # the axis before axis a on the way to the base, -1 where there is none
     stretch: IntegerArray["na"]            # the first of the axes a', a'+1, .. a that stand one on the other without a gap
     owner: IntegerArray["na"]              # the joint that axis a belongs to
+    hinge: IntegerArray["nb1"]             # 1 where joint i only turns body i about its origin: v^r = A q̇ and psi^r = 0
     speed: IntegerArray["na"]              # the speed that drives axis a: a itself unless coordinates are coupled
     geared: IntegerArray["nr"]             # axes with a rotor
     rotor: Array["na"]              # inertia of the rotor of axis a, as the axis feels it

@@ -31,6 +31,7 @@ from .tree_rows import (
     constant_entries,
     distinct,
     floats,
+    hinges,
     joint_rows,
     mass_properties,
     separated,
@@ -131,6 +132,13 @@ class Structure:
         out.shared = shared_unknowns(self.tree.carrier, self.tree.first, self.tree.speed, blocks, self.tree.deformed)
         out.tree = self.tree._replace(**out.shared._asdict())
         out.sizes = {**self.sizes, **sizes_of(out.shared), "nsm": rows, "nsk": numbers}
+        return out
+
+    def without_forces(self) -> Structure:
+        """The structure without forces, springs and dampers of joints included."""
+        out = copy.copy(self)
+        out.results, out.forces, out.sizes = {}, copy.copy(self.forces), {**self.sizes, "nf": 0, "ne": 0}
+        out.forces.forces = {}
         return out
 
     @cached_property
@@ -294,8 +302,8 @@ class Structure:
         self.shared = shared_unknowns(self.carrier, self.first, speed, (), rows)
         self.solid[rows - 1] = True
         return Tree(
-            self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, speed, _nonzero(rotor),
-            rotor, *masses, gravity, *self._elastic_arrays(rows), *self.shared,
+            self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, hinges(self.joints), speed,
+            _nonzero(rotor), rotor, *masses, gravity, *self._elastic_arrays(rows), *self.shared,
         )  # fmt: skip
 
     def _speeds_and_rotors(self, owner: IntArray) -> tuple[IntArray, FloatArray]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import ModelError, TraceError
 from ..kernels import algebra
-from ..kernels.joint_stage import GIVEN, Joints
+from ..kernels.joint_stage import BALL, FIXED, GIVEN, TURN, Joints
 from ..trace import Expression, Number, ParameterGraph, Symbol, at_values
 from ..types import FloatArray, IntArray, starts
 from .body import Body
@@ -178,6 +178,23 @@ def _table(lists: Sequence[list[ElementaryMotion]]) -> dict[str, np.ndarray]:
         **{name: np.array(x, dtype=bool) for name, x in (("user", user), ("led", led))},
         **{name: array_of(x) for name, x in (("turn", turn), ("slide", slide))},
     }
+
+
+def hinges(j: Joints) -> IntArray:
+    """1 for every joint that only turns its body about its origin, at rates that nothing but its speeds gives (a hinge, a ball,
+    a weld), else 0: v^r = (0; A q̇) and ψ^r = 0 in every state, by the rows of the joint."""
+    n = len(j.reversed)
+    owner = np.repeat(np.arange(n), np.diff(j.start))
+    moves = j.kind != FIXED
+    passed = np.cumsum(moves)
+    passed -= np.concatenate([[0], passed])[j.start[:-1]][owner]
+    beyond = np.where(j.reversed[owner] == 1, passed == 0, passed > 0)
+    at_origin = constant_entries(j.rho)
+    at_origin[at_origin] = j.rho[at_origin] == 0.0
+    turns = np.isin(j.kind, (TURN, BALL)) & (j.data_at < 0)
+    fits = np.where(moves, turns, ~beyond | at_origin.all(axis=1))
+    moved, unfit = (np.bincount(owner[x], minlength=n) for x in (moves, ~fits))
+    return ((moved == 0) | ((moved == 1) & (unfit == 0))).astype(np.int64)
 
 
 # --- many placements at once: position and rotation, row by row, (n, 12) ------------------------------------------------------

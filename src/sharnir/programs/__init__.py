@@ -3,11 +3,13 @@
 from ..dialect.arrays import group
 from ..errors import MethodError
 from . import by_algorithm
-from .kernels import closed, coupled, derivatives, forward, inverse, points, state
+from .kernels import closed, coupled, derivatives, forward, inverse, kane, points, state
 from .program import STATE, Program, Sized
 
 PROGRAMS: dict[str, Program] = {
-    program.name: program for module in (state, points, inverse, forward, coupled, by_algorithm) for program in module.PROGRAMS
+    program.name: program
+    for module in (state, points, inverse, forward, coupled, kane, by_algorithm)
+    for program in module.PROGRAMS
 }
 
 CLOSED: dict[str, Program] = {program.name: program for program in closed.PROGRAMS}

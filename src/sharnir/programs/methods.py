@@ -22,6 +22,8 @@ class Method:
     """Suffix of its forward programs; None where a sparse solver or no acceleration is involved."""
     inertia: str = "composite"
     """The algorithm that makes its inertia matrix."""
+    bias: str = "bias"
+    """The program of its bias."""
     needs_solid: bool = False
     """Divides by the mass matrix of every body."""
     iterates: bool = False
@@ -73,8 +75,8 @@ _TABLE = [
         ALL, "direct", "direct", couples=True, constrains="inertia",
     ),
     Method(
-        "recursive", "inertia matrix from Kane's equations, recursive sums", "[K] (12)–(20)", "O(n²)",
-        ALL, "recursive", "recursive", couples=True, constrains="inertia",
+        "recursive", "A q̈ = b from Kane's equations, recursive sums", "[K] (10)–(21)", "O(n²)",
+        ALL, "recursive", "recursive", "bias/recursive", couples=True, constrains="inertia",
     ),
     Method(
         "kosynka", "inertia matrix from Kane's equations, triangle of sums", "[K] (9)", "O(n³)",

@@ -85,7 +85,7 @@ class ConstrainedEquations:
 
         rows = self.table.trace(values)
         put(c.M, evaluate(s, f"inertia/{self.method.inertia}", values, dtype).M.ravel())
-        put(c.right, (x - h for x, h in zip(values["tau"], evaluate(s, "bias", values, dtype).h, strict=True)))
+        put(c.right, (x - h for x, h in zip(values["tau"], evaluate(s, self.method.bias, values, dtype).h, strict=True)))
         counted = values.get("counted", [1.0] * len(rows.J))  # 0 where a row is left out
         put(c.J, (x * k for row, k in zip(rows.J, counted, strict=True) for x in row))
         put(c.gamma, (x * k for x, k in zip(rows.gamma, counted, strict=True)))

@@ -46,13 +46,13 @@ def finish_folded(tree, base, w, y):
     true_accelerations(tree, base.poses, base.acc, y.vdot)
 
 
-def forward_folded(matrix, tree, joints, x, w, y):
-    matrix_system(matrix, tree, joints, x, w.on_axes)
+def forward_folded(state, matrix, tree, joints, x, w, y):
+    matrix_system(state, matrix, tree, joints, x, w.on_axes)
     solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
 
 
-def solve_by_folding(matrix, tree, joints, x, w, y):
-    forward_folded(matrix, tree, joints, x, w, y)
+def solve_by_folding(state, matrix, tree, joints, x, w, y):
+    forward_folded(state, matrix, tree, joints, x, w, y)
     finish_folded(tree, w.on_axes.base, w.folded, y)
 
 

@@ -87,7 +87,7 @@ def simulate(
                  and are in `result.sensitivity(name)`
     on_failure   "raise" SimulationError, which carries the partial result, or "return" it. Of a force that jumps to and fro so
                  that no step is small enough ("chattering") the message says which, and what to take instead
-    progress     show a progress bar (default: on a terminal), from the first second on
+    progress     show a progress bar (default: on a terminal and in a notebook), from the first second on
     save         write the result there, NetCDF (.nc) or a table (.csv); whether that is possible is checked before the run. While
                  it runs its rows are written to a file beside it, `….partial-….nc`, which stays where the process is killed;
                  an error in writing is a SaveError, which carries the result
