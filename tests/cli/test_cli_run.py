@@ -49,6 +49,12 @@ def test_a_motion_with_summary_numbers_and_picture(run, file, tmp_path):
     assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
 
 
+def test_a_line_says_what_of_a_robot_does_not_act(run, file):
+    short = ("--duration", 0.01, "--backend", "python")
+    assert run(file, *short)[2] == "sharnir: limits of 2 joints do not act (--acting all lets them)\n"
+    assert run(file, *short, "-q")[2] == run(file, *short, "--acting", "all")[2] == ""
+
+
 def test_options_of_method_and_integrator(run, file, tmp_path):
     code, out, _ = run(
         file,
