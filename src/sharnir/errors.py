@@ -215,9 +215,9 @@ def suggestion(name: object, names: Iterable[str]) -> str:
 
 
 def comma_hint(text: str) -> str:
-    """`write 0.5: the decimal separator is a point` for "0,5"; nothing for other texts."""
+    """`; write 0.5, not 0,5: the decimal separator is a point` for the end of a message; nothing for other texts."""
     found = re.search(r"(?<![\w.,])[-+]?\d+,\d+(?![\w.,])", text)
-    return f"write {found[0].replace(',', '.')}, not {found[0]}: the decimal separator is a point" if found else ""
+    return f"; write {found[0].replace(',', '.')}, not {found[0]}: the decimal separator is a point" if found else ""
 
 
 def check_known(label: str, given: Iterable[str], names: Iterable[str], noun: str = "argument") -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Mapping, Sequence
-from itertools import islice
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from ..model.model import Model
 from ..model.references import is_name_in, listed_names
 from ..model.states import check_array, check_finite
 from ..reporting.formats import plural
-from ..reporting.notebook import Fact
 from ..types import State, real_array
 
 SHOWN = 12
@@ -88,17 +86,17 @@ def with_values(model: Model, parameters: Mapping[str, float] | None, states: Ma
     return model if states is None else model.with_states(states)
 
 
-def first_lines(names: Sequence[str], values: np.ndarray, width: int) -> list[str]:
+def first_lines(model: Model, q: np.ndarray, width: int = 0) -> list[str]:
     """Lines of a summary: the first coordinates, and how many more there are."""
-    lines = [f"  {name:<{width}} {x: .9g}" for name, x in zip(names[:SHOWN], values, strict=False)]
-    return lines + [f"  and {len(names) - SHOWN} more coordinates"] * (len(names) > SHOWN)
+    width = max([width, *map(len, model.q_names[:SHOWN])])
+    lines = [f"  {name:<{width}} {x: .9g} {unit}".rstrip() for name, x, unit in coordinate_facts(model, q)]
+    return lines + [f"  and {model.nq - SHOWN} more coordinates"] * (model.nq > SHOWN)
 
 
-def coordinate_facts(model: Model, q: np.ndarray) -> list[Fact]:
-    """The first coordinates with their units, for a notebook."""
-    free = [run for joint in model.joints if not joint.follows for run in joint.type.segments(joint.name) if run.is_free]
-    units = ("" if unit == "1" else unit for run in free for unit in run.q_units)
-    return [*islice(zip(model.q_names, (q.round(15) + 0.0).tolist(), units, strict=True), SHOWN)]
+def coordinate_facts(model: Model, q: np.ndarray) -> list[tuple[str, float, str]]:
+    """The first coordinates with their units."""
+    units = [unit for joint in model.joints for unit in joint.q_units]
+    return [*zip(model.q_names, (q.round(15) + 0.0).tolist(), units, strict=True)][:SHOWN]
 
 
 def unit_of_force(model: Model, k: int) -> str:

@@ -79,11 +79,10 @@ class Equilibrium(Shown):
         for name, x in moving.items():
             lines.append(f"  it does not last: state {name!r}, held at {m.states[name]:g}, changes here at a rate of {x:.3g}")
         lines.append(f"  unbalanced  {self.residual:.2g} N, N m after {plural(self.iterations, 'iteration')}")
-        names, v_names = m.q_names, m.v_names
-        width = max(10, *map(len, names[:SHOWN]), *map(len, self.held)) if names else 10
-        lines += first_lines(names, self.q.round(15) + 0.0, width)
+        width = max([10, *map(len, m.q_names[:SHOWN]), *map(len, self.held)])
+        lines += first_lines(m, self.q, width)
         for name in self.held[:SHOWN]:
-            k = v_names.index(name)
+            k = m.v_names.index(name)
             what = f"driven at {self.v[k]:g} by" if self.v[k] else "held by"
             lines.append(f"  {name:<{width}} {what} {self.tau[k]:.6g} {unit_of_force(m, k)}".rstrip())
         return "\n".join(lines)

@@ -232,13 +232,9 @@ def deviations_of(
 
 def _revalued(model: Model, parameters: dict[str, float], free: set[str], physical: bool) -> Model:
     bodies = {b.name: _mass_values(b, parameters) for b in model.bodies if any(f"{b.name}.{name}" in free for name in OF_A_BODY)}
-    own = {
-        name: force
-        for name, force in model.structure.forces.forces.items()
-        if isinstance(force, (JointFriction, BristleFriction))
-    }
-    reading = {force.joint for force in own.values() if isinstance(force, JointFriction) and force.coulomb is None}
-    others = {force.joint for name, force in own.items() if name in model.forces}
+    added = model.forces.values()
+    reading = {force.joint for force in added if isinstance(force, JointFriction) and force.coulomb is None}
+    replaced = {force.joint for force in added if isinstance(force, (JointFriction, BristleFriction))}
     joints, silent = dict[str, dict[str, list[float]]](), list[str]()
     for joint in model.joints:
         parts = joint.type.v_names()
@@ -248,7 +244,7 @@ def _revalued(model: Model, parameters: dict[str, float], free: set[str], physic
             values = list(joint.type.per_speed(option, len(parts), f"joint {joint.name!r}"))
             for k, axis in enumerate(axes):
                 acts = option != "friction" or bool({axis, joint.name} & reading)
-                acts |= model.acting != MOTION and others.isdisjoint((axis, joint.name))
+                acts |= model.acting != MOTION and replaced.isdisjoint((axis, joint.name))
                 if (name := f"{axis}.{option}") in free and (acts or parameters[name] > 0.0):
                     if parameters[name] < 0.0 and not physical:
                         what = f"{name} was identified as {parameters[name]:.3g}, below zero"

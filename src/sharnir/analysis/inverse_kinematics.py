@@ -16,7 +16,7 @@ from ..model.model import Model
 from ..model.states import check_model, check_state
 from ..reporting.formats import plural
 from ..types import State, random_generator, truth
-from .arguments import SHOWN, first_lines, positive, speeds_of, whole, with_values
+from .arguments import first_lines, positive, speeds_of, whole, with_values
 from .limits import Limits, closed_starts, random_start
 from .reaching import Goal, Place, Reached, Search, Target, read_targets
 
@@ -43,7 +43,6 @@ class InverseKinematics:
 
     def summary(self) -> str:
         """A few lines of text: what was met, and what was not."""
-        names = self.model.q_names
         lines = [f"{self.model.name}: {self.message}"]
         for name, off in self.position_errors.items():
             lines.append(f"  {name}: position off by {off:.3g} m, rotation by {self.rotation_errors[name]:.3g} rad")
@@ -52,7 +51,7 @@ class InverseKinematics:
         if self.at_limit:
             lines.append(f"  at a limit: {', '.join(self.at_limit)}")
         lines.append(f"  {plural(self.iterations, 'iteration')} from {plural(self.starts, 'start')}")
-        return "\n".join([*lines, *first_lines(names, self.q, max(map(len, names[:SHOWN]), default=0))])
+        return "\n".join([*lines, *first_lines(self.model, self.q)])
 
     @property
     def message(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from io import StringIO
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from ..model.mobility import counted_bodies
 from ..reporting.atomic_write import check_writable
 from ..reporting.formats import MISSING, count, duration, plural
 from ..reporting.pages import page, write_page
+from ..reporting.table import printed
 from .classify import definitions
 
 if TYPE_CHECKING:
@@ -28,11 +28,7 @@ DRAWN = 40_000
 
 def text(c: Classification) -> str:
     """The classification as text: the model, then the tree."""
-    from rich.console import Console
-
-    out = StringIO()
-    show(c, Console(file=out, width=150, highlight=False, no_color=True))
-    return out.getvalue().rstrip()
+    return printed(lambda console: show(c, console), 150)
 
 
 def show(c: Classification, console: Console) -> None:

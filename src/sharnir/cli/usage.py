@@ -26,8 +26,7 @@ def number(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        hint = comma_hint(text)
-        raise ArgumentTypeError(f"expected a number, got {text!r}{hint and '; '}{hint}") from None
+        raise ArgumentTypeError(f"expected a number, got {text!r}{comma_hint(text)}") from None
     if not isfinite(value):
         raise ArgumentTypeError(f"expected a finite number, got {text!r}")
     return value
@@ -76,8 +75,8 @@ def _named(word: str, expected: str, kind: Callable[[str], Value]) -> tuple[str,
     with suppress(*NOT_A_NUMBER):
         if name:
             return name, kind(text)
-    hint = comma_hint(text) or "of degrees write 90*deg" * text.endswith(("deg", "°"))
-    raise ArgumentTypeError(f"expected {expected}; got {word!r}{hint and '; '}{hint}")
+    hint = comma_hint(text) or "; of degrees write 90*deg" * text.endswith(("deg", "°"))
+    raise ArgumentTypeError(f"expected {expected}; got {word!r}{hint}")
 
 
 def by_joint(word: str) -> tuple[str, list[float]]:
@@ -93,7 +92,7 @@ def by_joint(word: str) -> tuple[str, list[float]]:
 
 
 def named_number(what: str) -> Callable[[str], tuple[str, float]]:
-    return lambda word: _named(word, f"name=number, {what}", float)
+    return lambda word: _named(word, f"name=number, {what}", _value)
 
 
 # --- errors and exit codes
@@ -153,7 +152,7 @@ def values_by_joint(model: Model, options: Namespace, *names: str) -> dict[str, 
     """{joint: numbers} of each of these options."""
     out = {name: dict(getattr(options, name)) for name in names}
     for name, numbers in out.items():
-        hint = next((f"; {comma_hint(text)}" for x in numbers.values() if comma_hint(text := ",".join(f"{y:g}" for y in x))), "")
+        hint = "".join(comma_hint(",".join(f"{x:g}" for x in given)) for given in numbers.values())
         check_usage(f"--{name}", model.coordinates if name in COORDINATES else model.speeds, numbers or None, hint)
     return out
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from io import StringIO
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..reporting.atomic_write import check_writable
 from ..reporting.formats import MISSING, count, duration, error, memory, plural
 from ..reporting.pages import SIZE, Json, page, write_page
-from ..reporting.table import Cell, Column, Table
+from ..reporting.table import Cell, Column, Table, printed
 from .charts import Chart, Series, charts, log_ticks
 from .comparison import TRUST, mechanism
 
@@ -173,11 +172,7 @@ NUMBERS: list[tuple[Column, Callable[[Comparison, Row], Cell]]] = [
 
 def text(c: Comparison, width: int = WIDTH) -> str:
     """The comparison as text: title, conclusions, table, and why some contenders are not in it."""
-    from rich.console import Console
-
-    out = StringIO()
-    show(c, Console(file=out, width=width, highlight=False, no_color=True, force_terminal=False, force_jupyter=False))
-    return out.getvalue().rstrip()
+    return printed(lambda console: show(c, console), width)
 
 
 def show(c: Comparison, console: Console) -> None:

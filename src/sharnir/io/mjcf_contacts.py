@@ -72,32 +72,26 @@ def _masses(on: MjcfImport) -> dict[str, Any]:
 def _pairs(on: MjcfImport) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Geoms that touch by the rules of the file, its <pair>s first: bits agree, bodies differ and are neither excluded nor, away
     from the ground, carrier and carried."""
-    c, listed = on.compiled, set[tuple[int, int]]()
+    c, listed, body = on.compiled, set[tuple[int, int]](), [visual.body for visual in on.model.visuals]
     for k in range(c.count("pair")):
         a, b = sorted((int(c.pair_geom1[k]), int(c.pair_geom2[k])))
         listed.add((a, b))
-        if _body(on, a) != _body(on, b):
+        if body[a] != body[b]:
             slide, _, spin, roll, _ = c.pair_friction[k].tolist()
             yield a, b, _friction(int(c.pair_dim[k]), slide, spin, roll)
     excluded = {tuple(sorted(divmod(int(x), 1 << 16))) for x in c.exclude_signature}
-    adult = c.is_disabled("filterparent")
-    above = {on.carriers[i].body: on.carriers[int(c.body_parentid[i])].body for i in range(1, c.count("body"))
-             if on.carriers[i].body != on.carriers[int(c.body_parentid[i])].body}  # fmt: skip
+    links = [] if c.is_disabled("filterparent") else range(1, c.count("body"))
+    related = {frozenset((on.carriers[i].body, on.carriers[int(c.body_parentid[i])].body)) for i in links}
     kind, affinity = (np.asarray(x, dtype=np.int64) for x in (c.geom_contype, c.geom_conaffinity))
     for a in range(c.count("geom")):
         meets = (kind[a] & affinity[a + 1 :]) | (kind[a + 1 :] & affinity[a])
         for b in (a + 1 + np.flatnonzero(meets)).tolist():
-            x, y = _body(on, a), _body(on, b)
-            related = not adult and GROUND not in (x, y) and (above.get(x) == y or above.get(y) == x)
-            apart = tuple(sorted((int(c.geom_bodyid[a]), int(c.geom_bodyid[b])))) in excluded
-            if x != y and not related and not apart and (a, b) not in listed:
+            ends = frozenset((body[a], body[b]))
+            apart = (ends in related and GROUND not in ends) or tuple(sorted(c.geom_bodyid[[a, b]].tolist())) in excluded
+            if len(ends) > 1 and not apart and (a, b) not in listed:
                 first = int(c.geom_priority[a]) - int(c.geom_priority[b])
                 of = [a, b] if not first else [a if first > 0 else b]
                 yield a, b, _friction(int(c.geom_condim[of].max()), *c.geom_friction[of].max(axis=0).tolist())
-
-
-def _body(on: MjcfImport, g: int) -> str:
-    return on.carriers[int(on.compiled.geom_bodyid[g])].body
 
 
 def _friction(dimension: int, slide: float, spin: float, roll: float) -> dict[str, Any]:

@@ -112,14 +112,11 @@ class JointReader:
 
     def _acts(self, what: str, switch: str, where: str, how: str) -> bool:
         """Whether the joint gets an option that acts or is stored, which the report says."""
-        if not self.on.acts:
-            self.report.kept(what, where, NOT_ACTING)
-        elif self.compiled.is_disabled(switch) or self.compiled.is_disabled("constraint"):
-            self.report.ignored(what, where, "the file switches it off")
-            return False
-        else:
-            self.report.approximated(what, where, how)
-        return True
+        c, report = self.compiled, self.report
+        off = self.on.acts and (c.is_disabled(switch) or c.is_disabled("constraint"))
+        verdict = report.ignored if off else report.approximated if self.on.acts else report.kept
+        verdict(what, where, "the file switches it off" if off else how if self.on.acts else NOT_ACTING)
+        return not off
 
 
 def _rotors(compiled: CompiledModel, report: ImportReport) -> dict[int, tuple[float, float]]:

@@ -158,10 +158,7 @@ def _limits(joint: UrdfJoint, report: ImportReport, acts: bool) -> dict[str, Any
 
 
 def _acts(what: str, where: str, how: str, report: ImportReport, acts: bool) -> None:
-    if acts:
-        report.honoured(what, where, how)
-    else:
-        report.kept(what, where, NOT_ACTING)
+    (report.honoured if acts else report.kept)(what, where, how if acts else NOT_ACTING)
 
 
 def _passive_forces(joint: UrdfJoint, report: ImportReport, given: LoadOptions) -> dict[str, Any]:

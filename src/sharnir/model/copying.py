@@ -11,7 +11,7 @@ import numpy as np
 
 from .body import make_body
 from .constraints import Constraint
-from .forces import Force, JointStop
+from .forces import Force
 from .joints import Compound, Joint
 from .joints.elastic import Elastic
 from .large_models import no_collection
@@ -54,9 +54,8 @@ def copied_model(model: Model) -> Model:
 
 def with_limits(model: Model, act: bool) -> Model:
     """The model; or, where limits of joints are not to `act`, a copy kept with it in which none does."""
-    own = model.structure.forces.forces.items() if not act and model.acting == ALL and model.parts.bodies else ()
-    stops = any(isinstance(force, JointStop) for name, force in own if name not in model.forces)
-    return _without_stops(model) if stops else model
+    limited = model.acting == ALL and any(joint.type.limits is not None for joint in model.parts.joints)
+    return _without_stops(model) if limited and not act else model
 
 
 @per_structure

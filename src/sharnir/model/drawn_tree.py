@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..reporting.formats import plural
+from ..reporting.table import printed
 from .body import GROUND, Body
 from .joints.elastic import Elastic
 from .substitution import numeric
@@ -62,12 +62,7 @@ def tree_of(model: Model, most: int | None = None) -> Tree:
 
 def drawn_tree(model: Model) -> str:
     """The tree as text."""
-    from rich.console import Console
-
-    console = Console(file=StringIO(), width=1000, force_terminal=False, force_jupyter=False)
-    with console.capture() as captured:
-        console.print(tree_of(model, MOST))
-    return captured.get().rstrip()
+    return printed(lambda console: console.print(tree_of(model, MOST)), 1000)
 
 
 # --- flexible bodies

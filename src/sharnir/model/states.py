@@ -36,10 +36,8 @@ def numbers_of(names: Sequence[str]) -> str:
 
 def check_state(model: Model, q: State, v: State, t: float) -> tuple[FloatArray, FloatArray, float]:
     """One state as arrays; joints that are not named are neutral, their speeds zero."""
-    positions = check_array(
-        model.coordinates(q) if q is None or isinstance(q, Mapping) else q, "q", model.nq, lambda: model.q_names
-    )
-    speeds = check_array(model.speeds(v) if v is None or isinstance(v, Mapping) else v, "v", model.nv, lambda: model.v_names)
+    positions = check_array(model.coordinates(q), "q", model.nq, lambda: model.q_names)
+    speeds = check_array(model.speeds(v), "v", model.nv, lambda: model.v_names)
     check_finite(positions, lambda: model.q_names, "q")
     check_finite(speeds, lambda: model.v_names, "v")
     check_quaternions(model, positions)
@@ -58,9 +56,8 @@ def check_time(t: float) -> float:
 
 def check_tau(model: Model, tau: State) -> FloatArray:
     """Joint forces, zero by default."""
-    out = check_array(
-        model.speeds(tau) if tau is None or isinstance(tau, Mapping) else tau, "tau", model.nv, lambda: model.v_names
-    )
+    given = model.speeds(tau) if tau is None or isinstance(tau, Mapping) else tau
+    out = check_array(given, "tau", model.nv, lambda: model.v_names)
     check_finite(out, lambda: model.v_names, "tau")
     return out
 

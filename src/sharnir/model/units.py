@@ -50,10 +50,8 @@ def _in_degrees(x: Any) -> Any:
 
 def warn_of_angle(what: str, x: float) -> None:
     if _in_degrees(x):
-        text = (
-            f"{what} is {x:g} rad, {abs(x) / (2.0 * pi):.1f} turns: degrees? Angles are in radians: write {x:g} * sharnir.deg, in"
-        )
-        warn(f"{text} files {x:g}*deg; if radians are meant, ignore sharnir.UnitWarning", UnitWarning)
+        found, remedy = f"{what} is {x:g} rad, {abs(x) / (2.0 * pi):.1f} turns", f"{x:g} * sharnir.deg, in files {x:g}*deg"
+        _ask(f"{found}: degrees? Angles are in radians: write {remedy}; if radians")
 
 
 def warn_of_degrees(model: Model, q: Any) -> None:
@@ -70,11 +68,10 @@ def warn_of_degrees(model: Model, q: Any) -> None:
 def warn_of_limits(name: str, joint: Joint) -> None:
     """Warn of limits of an angle that look as if they were degrees."""
     limits: Any = joint.limits
-    for k, unit in enumerate(unit for run in joint.segments(name) for unit in run.q_units):
-        ends = coordinate_limits(limits, min(k, len(limits) - 1)) if unit == "rad" else ()
-        if found := [x for x in ends if x is not None and _in_degrees(x)]:
-            return warn_of_angle(f"joint {name!r}: limits: an angle", found[-1])
-    return None
+    units = [unit for run in joint.segments(name) for unit in run.q_units]
+    ends = [x for k, unit in enumerate(units) if unit == "rad" for x in coordinate_limits(limits, min(k, len(limits) - 1))]
+    for x in [x for x in ends if x is not None and _in_degrees(x)][-1:]:
+        warn_of_angle(f"joint {name!r}: limits: an angle", x)
 
 
 def warn_of_millimetres(body: str, mass: float, com: Sequence[float], moments: Sequence[float]) -> None:
@@ -82,5 +79,8 @@ def warn_of_millimetres(body: str, mass: float, com: Sequence[float], moments: S
     far, size = max(map(abs, com)), (max(moments[:3]) / mass) ** 0.5 if mass > 0.0 else 0.0
     if FAR[0] <= far <= FAR[1] and size > 0.0 and TIMES[0] <= far / size <= TIMES[1]:
         text = f"body {body!r}: its centre of mass is {far:g} m from its origin, though its inertia is that of a body of about"
-        why = f"{text} {size:.2g} m: millimetres? Lengths are in metres: write {far / 1e3:g}"
-        warn(f"{why}; if metres are meant, ignore sharnir.UnitWarning", UnitWarning)
+        _ask(f"{text} {size:.2g} m: millimetres? Lengths are in metres: write {far / 1e3:g}; if metres")
+
+
+def _ask(text: str) -> None:
+    warn(f"{text} are meant, ignore sharnir.UnitWarning", UnitWarning)

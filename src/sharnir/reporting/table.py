@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
@@ -10,6 +10,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table as RichTable
 
 Item = TypeVar("Item")
@@ -104,6 +105,15 @@ class Table:
 
 def _html(text: str) -> str:
     return escape(text).replace("\n", "<br>")
+
+
+def printed(show: Callable[[Console], object], width: int) -> str:
+    """What `show` prints by rich, as text: without colours, in a notebook too."""
+    from rich.console import Console
+
+    out = StringIO()
+    show(Console(file=out, width=width, highlight=False, no_color=True, force_terminal=False, force_jupyter=False))
+    return out.getvalue().rstrip()
 
 
 class PrintedList(list[Item], Generic[Item]):

@@ -130,9 +130,8 @@ class _Translation:
                 raise self.error("a comparison is allowed only in select(condition, a, b)")
             case ast.BinOp(op=ast.BitXor()):
                 raise self.error("a power is written with **, not with ^")
-        if isinstance(node, ast.Tuple) and (hint := comma_hint(self.text)):
-            raise self.error(hint)
-        raise self.error(f"{type(node).__name__} is not allowed; use numbers, names, + - * / // % ** and {known(FUNCTIONS, 99)}")
+        hint = comma_hint(self.text) or f"; use numbers, names, + - * / // % ** and {known(FUNCTIONS, 99)}"
+        raise self.error(f"{type(node).__name__} is not allowed{hint}")
 
     def number(self, value: float) -> float:
         try:

@@ -39,35 +39,27 @@ def bracket_parts(o: Outline, R: FloatArray, x: FloatArray, up: FloatArray, floo
         at, body = (joint.at, joint.child) if grounded[0] else (joint.child_at, joint.parent)
         centre = np.array(at.position, dtype=float)
         key = tuple(np.round(centre / o.size, 6).tolist())
-        if key not in there and body != "ground":
-            there.add(key)
-            yield from _bracket(o, joint, at, _away(o, body, R, x, centre, up, joint), floor, up)
+        if key in there or body == "ground":
+            continue
+        there.add(key)
+        i = o.model.body_index(body)
+        middle = x[:, i] + R[:, i] @ np.array(o.model.bodies[i].com, dtype=float)
+        height = float(np.mean((middle - centre) @ up)) / o.size
+        stands = height > 0.02 or (height > -0.02 and any(m.kind == stage.SLIDE for m in joint.motions))  # or slides beside it
+        room = max(0.0, float(centre @ up) - floor) if stands and floor is not None else np.inf
+        yield from _bracket(joint, at, up if stands else -up, sign_size(o, joint), room)
 
 
-def _away(
-    o: Outline, body: str, R: FloatArray, x: FloatArray, joint_at: FloatArray, up: FloatArray, joint: PlacedJoint
-) -> FloatArray:
-    """From the plate to the joint: up if the body is above the joint, or slides beside it; else down."""
-    i = o.model.body_index(body)
-    middle = x[:, i] + R[:, i] @ np.array(o.model.bodies[i].com, dtype=float)
-    height = float(np.mean((middle - joint_at) @ up))
-    slides = any(m.kind == stage.SLIDE for m in joint.motions)
-    return up if height > 0.02 * o.size or (slides and height > -0.02 * o.size) else -up
-
-
-def _bracket(o: Outline, joint: PlacedJoint, at: Pose, away: FloatArray, floor: float | None, up: FloatArray) -> Iterator[Part]:
-    size, centre = sign_size(o, joint), np.array(at.position, dtype=float)
+def _bracket(joint: PlacedJoint, at: Pose, away: FloatArray, size: float, room: float) -> Iterator[Part]:
+    """A plate, with `room` below the joint, and a foot on it; `away`: from the plate to the joint."""
     first = next((k for k, m in enumerate(joint.motions) if m.kind != stage.FIXED), 0)
     axis = matrix(at @ fixed_part(joint.motions[:first]))[:3, 2]
     axis = axis - (axis @ away) * away
     axis = axis if np.linalg.norm(axis) > 0.1 else np.cross(away, np.eye(3)[int(np.argmin(np.abs(away)))])
     axis = axis / np.linalg.norm(axis)
-    height = HIGH * size
-    if floor is not None and away @ up > 0.0:
-        height = float(np.clip(centre @ up - floor, 0.0, height))
-    turned = np.stack([axis, np.cross(away, axis), away], axis=1)
+    height, turned = min(HIGH * size, room), np.stack([axis, np.cross(away, axis), away], axis=1)
     for outline, shift, scale in ((PLATE, height, (3.2, WIDE, WIDE)), (FOOT, 0.0, (1.4, WIDE, height / size))):
         if outline is PLATE or height > LOWEST * size:
             place = np.eye(4)
-            place[:3, :3], place[:3, 3] = turned * np.array(scale) * size, centre - shift * away
+            place[:3, :3], place[:3, 3] = turned * np.array(scale) * size, np.array(at.position, dtype=float) - shift * away
             yield Part(f"ground at joint {joint.name}", "joints", prism(outline), PALE, GROUND, place)

@@ -17,6 +17,7 @@ from ...backends.run import Values, evaluate, with_bodies
 from ...backends.traced import TracedProgram, state_inputs
 from ...dialect.jit import host_lanes
 from ...errors import AssemblyError, SingularError
+from ...model.constraints import Constraint
 from ...model.model import Model
 from ...model.per_structure import per_structure
 from ...trace import Expression, Graph, Number, Symbol, needed, tangent
@@ -210,15 +211,9 @@ class ConstraintTable:
         large models J may be sparse."""
         now = self.evaluate(q, v, t, parameters, sparse)
         if undefined := self.undefined(now):
-            why = self.why_undefined.get(undefined.owner)
             shown = np.array2string(q, precision=6, separator=", ", threshold=20, suppress_small=True)
-            raise SingularError(
-                f"{undefined} is not finite at q = {shown}, t = {t:g}: "
-                + (
-                    why
-                    or "the constraint is not defined in this position; start from another one (q0=…), or at another time (t0=…)"
-                )
-            )
+            why = self.why_undefined.get(undefined.owner, Constraint.undefined)
+            raise SingularError(f"{undefined} is not finite at q = {shown}, t = {t:g}: {why}")
         return now
 
     def undefined(self, now: dict[str, np.ndarray]) -> ConstraintRow | None:

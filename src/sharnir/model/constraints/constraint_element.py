@@ -23,8 +23,10 @@ class Constraint(BaseClass):
     switched = False
     """Whether it comes and goes during a run, its rows being zero while it is off: they say nothing about singular positions."""
 
-    undefined: ClassVar[str] = ""
-    """Where its rows are not finite, and what to do instead."""
+    undefined: ClassVar[str] = (
+        "the constraint is not defined in this position; start from another one (q0=…), or at another time (t0=…)"
+    )
+    """Why its rows are not finite somewhere, and what to do instead."""
     remedy = "its positions(on) or speeds(on). A function is a constraint as it is: model.add_constraint(function)"
 
     @property

@@ -61,10 +61,11 @@ def own_forces(
             rough = joint.per_speed("friction", len(joint.v_names()), label)
             if not is_zero((joint.damping, joint.stiffness)):
                 out[f"{label}: spring and damper"] = JointSpring(placed.name, joint.stiffness, joint.damping, joint.rest)
-            if rubs and not is_zero(rough):
-                speeds = [name for name, x in zip(joint.v_names(), rough, strict=True) if not is_zero(x)]
-                for name in _without(placed.name, speeds, rubbed):
-                    out[f"joint {name!r}: friction"] = JointFriction(name)
+            if rubs and placed.name not in rubbed:
+                names = [f"{placed.name}.{name}" for name, x in zip(joint.v_names(), rough, strict=True) if not is_zero(x)]
+                for name in names if not rubbed.isdisjoint(names) else [placed.name] * bool(names):
+                    if name not in rubbed:
+                        out[f"joint {name!r}: friction"] = JointFriction(name)
             for name, k, low, high in _ends(placed, joint, label) if stops else ():
                 if not {name, placed.name} & stopped:
                     carried = inertia()[int(structure.v_first[structure.leader[i + 1]]) + k]
@@ -88,14 +89,6 @@ def _joints_of(forces: Mapping[str, Force], kinds: tuple[type[JointForce], ...])
     return {force.joint for force in forces.values() if isinstance(force, kinds)}
 
 
-def _without(joint: str, speeds: Iterable[str], there: set[str]) -> list[str]:
-    """The joint, or those of its coordinates on which nothing of the kind acts already."""
-    names = [f"{joint}.{speed}" for speed in speeds]
-    if joint in there:
-        return []
-    return [joint] if there.isdisjoint(names) else [name for name in names if name not in there]
-
-
 def _ends(placed: PlacedJoint, joint: Joint, label: str) -> Iterator[tuple[str, int, float | None, float | None]]:
     """Every coordinate with a finite end: its name, its number among the speeds of the joint, and both ends."""
     for k, coordinate in enumerate(joint.q_names() if joint.limits is not None else ()):
@@ -103,20 +96,16 @@ def _ends(placed: PlacedJoint, joint: Joint, label: str) -> Iterator[tuple[str, 
         if low is None and high is None:
             continue
         if coordinate not in joint.v_names():
-            raise ModelError(
-                f"{label}: limits are of coordinates that have a speed, {coordinate!r} of a {joint.type_name} has none"
-            )
-        one = len(joint.q_names()) == 1
-        number = 0 if placed.follows else placed.v_names.index(coordinate)
-        yield placed.name if one else f"{placed.name}.{coordinate}", number, low, high
+            what = f"{coordinate!r} of a {joint.type_name} has none"
+            raise ModelError(f"{label}: limits are of coordinates that have a speed, {what}")
+        name = placed.name if len(joint.q_names()) == 1 else f"{placed.name}.{coordinate}"
+        yield name, 0 if placed.follows else placed.v_names.index(coordinate), low, high
 
 
 def _stop(placed: PlacedJoint, name: str, low: float | None, high: float | None, inertia: Number) -> JointStop:
-    ratio = placed.follows.ratio if placed.follows else 1.0
-    inertia = inertia / (ratio * ratio)
+    stiffness = inertia * STOP_RATE**2 / (placed.follows.ratio**2 if placed.follows else 1.0)
     onset = STOP_ONSET if low is None or high is None or low == high else min(STOP_ONSET, 0.01 * (high - low))
-    stiffness = inertia * STOP_RATE**2
-    return JointStop(name, low, high, stiffness=stiffness, damping=2.0 * STOP_RATIO / STOP_RATE * stiffness, onset=onset)
+    return JointStop(name, low, high, stiffness, 2.0 * STOP_RATIO / STOP_RATE * stiffness, onset)
 
 
 def _driven(structure: Structure, placed: PlacedJoint, joint: Joint, label: str) -> Iterable[tuple[str, dict[str, Number]]]:

@@ -32,7 +32,7 @@ def shown(value: Any) -> str:
 
 def expected(what: str, value: Any, *path: str | int) -> Fault:
     hint = comma_hint(value) if isinstance(value, str) and "number" in what else ""
-    return Fault(f"expected {what}, got {shown(value)}{hint and '; '}{hint}", *path)
+    return Fault(f"expected {what}, got {shown(value)}{hint}", *path)
 
 
 def accepted(holds: bool, what: str, value: Any, *path: str | int) -> Any:

@@ -85,7 +85,7 @@ def names_of(model: Model) -> list[str]:
     every = all_joints(model)
     joints = [name for name, j in every.items() if j.type.coordinates]
     parts = [full for name in joints for full in names_of_parts(name, every[name].type.coordinates) if full != name]
-    motions = [f"angles of {name}" for name in joints if any(c.unit == "1" for c in columns(model, every[name], 0))]
+    motions = [f"angles of {name}" for name in joints if _quaternions(model, every[name])]
     motions += [f"{what} of {name}" for what in ("speed", "acceleration", "power") for name in joints]
     reactions = [f"reaction of {name}" for name in every]
     acting = model.structure.forces.names
@@ -119,24 +119,23 @@ def _columns(r: NamedMotion, joint: str, shown: list[Column], order: int) -> lis
 
 def angle_lines(r: NamedMotion, joint: PlacedJoint, part: str = "") -> list[Line]:
     """Roll, pitch and yaw of the quaternions of a joint: what a reader can picture."""
-    first = [column for column in columns(r.model, joint, 0) if column.unit == "1"][::4]
     values = r.coordinate(joint.name).reshape(*r.shape, -1)
-    turns = [(c.name.rpartition(".")[0], roll_pitch_yaw_of(values[..., c.at : c.at + 4])) for c in first]
+    turns = [(name, roll_pitch_yaw_of(values[..., at : at + 4])) for name, at in _quaternions(r.model, joint).items()]
     lines = [Line(f"{name}.{angle}", "rad", x[..., k]) for name, x in turns for k, angle in enumerate(RPY)]
     return [line for line in lines if part in ("", line.label.removeprefix(joint.name + "."))]
+
+
+def _quaternions(model: Model, joint: PlacedJoint) -> dict[str, int]:
+    """The joint, or its parts, that turn by a quaternion, and where each begins among the coordinates."""
+    return {c.name.rpartition(".")[0]: c.at for c in [c for c in columns(model, joint, 0) if c.unit == "1"][::4]}
 
 
 def _angles(model: Model, text: str) -> Quantity | None:
     """ "angles of hook", "angles of hook.roll", and "hook.roll" as curves are called."""
     joint, part = _joint_of(model, text)
-    names = (
-        {f"{c.name.rpartition('.')[0]}.{angle}" for c in columns(model, joint, 0) if c.unit == "1" for angle in RPY}
-        if joint
-        else ()
-    )
-    if joint is None or not names or not (part == "" or f"{joint.name}.{part}" in names):
-        return None
-    return partial(angle_lines, joint=joint, part=part)
+    turning = _quaternions(model, joint) if joint else {}
+    known_part = not part or any(f"{joint.name}.{part}" == f"{name}.{angle}" for name in turning for angle in RPY)
+    return partial(angle_lines, joint=joint, part=part) if turning and known_part else None
 
 
 def _reaction(model: Model, text: str) -> Quantity | None:

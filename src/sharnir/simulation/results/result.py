@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...analysis.arguments import first_lines
 from ...equations.assembly.start import StartState
 from ...equations.motion.stabilisation import PROJECTION, Stabilisation
 from ...errors import StateError, no_such, suggesting
@@ -277,12 +278,7 @@ def _summary(r: Result) -> str:
             if c.passages:
                 how = f"{c.exact_evaluations} evaluations in double-double arithmetic" if c.exact_evaluations else "not passed"
                 lines.append(f"  singular    {plural(c.passages, 'neighbourhood')} entered, nearest {c.nearest:.2g}; {how}")
-        names = r.model.q_names[:12]
-        width = max(11, *map(len, names)) if names else 11
-        units = [unit for j in r.model.joints for unit in j.q_units]
-        lines += [f"  {name:<{width}} {x: .9g} {unit}".rstrip() for name, x, unit in zip(names, r.q[-1], units, strict=False)]
-        if r.model.nq > 12:
-            lines.append(f"              and {r.model.nq - 12} more coordinates")
+        lines += first_lines(r.model, r.q[-1], 11)
     return "\n".join(lines)
 
 
