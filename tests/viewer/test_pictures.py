@@ -14,7 +14,7 @@ from sharnir.viewer.outline import Carriers
 from sharnir.viewer.picture.kernels.scan import scan
 from sharnir.viewer.picture.renderer import Renderer
 from sharnir.viewer.picture.themes import linear, theme_of
-from sharnir.viewer.scene import GROUND, Anchor, Camera, Geometry, Line, Part, Scene, Span, camera_for
+from sharnir.viewer.scene import GROUND, Anchor, Camera, Geometry, Line, Part, Scene, Span, box_corners, camera_for
 
 RED, GREEN, BLUE = (0.9, 0.1, 0.1, 1.0), (0.1, 0.8, 0.1, 1.0), (0.1, 0.2, 0.9, 1.0)
 FRONT = Camera(np.array([0.0, -10.0, 0.0]), np.zeros(3), np.array([0.0, 0.0, 1.0]))
@@ -26,7 +26,8 @@ def still(*parts: Part, spans=(), lines=(), low=(-1.0, -1.0, -1.0), high=(1.0, 1
     pose = np.eye(3)[None, None], np.zeros((1, 1, 3))
     model = sh.Model("still")
     model.add_body("body")
-    return Scene("still", np.zeros(1), *pose, Carriers(model), parts, spans, lines, up, 2.0, np.array(low), np.array(high))
+    box = np.array(low), np.array(high)
+    return Scene("still", np.zeros(1), *pose, Carriers(model), parts, spans, lines, up, 2.0, *box, box_corners(*box))
 
 
 def ball(colour, place, radius=0.2, carrier=0) -> Part:

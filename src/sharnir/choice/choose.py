@@ -83,19 +83,27 @@ def choose_method(programs: CompiledPrograms, model: Model, errors: Mapping[str,
 
 def choose_among(programs: CompiledPrograms, names: list[str]) -> Choice:
     """The fastest of these methods."""
-    s = programs.structure
     calibration = current()
-    if not sizes.is_traceable(s):  # nothing is traced: choosing again is cheaper than reading the cache
-        return _by_loops(s, names, calibration)
+    if not sizes.is_traceable(programs.structure):  # nothing is traced: choosing again is cheaper than reading the cache
+        return _best(*_predicted(programs, names, calibration), calibration)
     key = _key(programs, names, calibration)
     if (stored := programs.store.load("choice", key)) is not None:
         method, *why = json.loads(stored)
         return Choice(method, Why(*why))
-    found = _by_graphs(programs, names, calibration) if programs.requested in ("auto", "llvm") else {}
-    choice = _best(found, "straight-line code", calibration) if found else _by_loops(s, names, calibration)
+    choice = _best(*_predicted(programs, names, calibration), calibration)
     programs.traced = {key: traced for key, traced in programs.traced.items() if key[0] == f"forward/{choice.method}"}
     programs.store.save("choice", key, json.dumps([choice.method, choice.why, choice.why.details]).encode())
     return choice
+
+
+def _predicted(programs: CompiledPrograms, names: list[str], calibration: Calibration) -> tuple[Predicted, str]:
+    """Times of methods on a tree, and how they are run: as straight-line code where a graph is small enough, else as loops."""
+    s = programs.structure
+    traced = sizes.is_traceable(s) and programs.requested in ("auto", "llvm")
+    if traced and (found := _by_graphs(programs, names, calibration)):
+        return found, "straight-line code"
+    around = of_loops(s)
+    return {name: (calibration.loop_seconds(name, around),) * 2 for name in names if name in calibration.loops}, "loops"
 
 
 def _by_graphs(programs: CompiledPrograms, names: list[str], calibration: Calibration) -> Predicted:
@@ -112,15 +120,6 @@ def _by_graphs(programs: CompiledPrograms, names: list[str], calibration: Calibr
         programs.traced[f"forward/{name}", ("qdd",)] = traced
         found[name] = _seconds(name, traced, calibration)
     return found
-
-
-def _by_loops(s: Structure, names: list[str], calibration: Calibration) -> Choice:
-    return _best(_loop_times(s, names, calibration), "loops", calibration)
-
-
-def _loop_times(s: Structure, names: list[str], calibration: Calibration) -> Predicted:
-    around = of_loops(s)
-    return {name: (calibration.loop_seconds(name, around),) * 2 for name in names if name in calibration.loops}
 
 
 def _choose_constrained(programs: CompiledPrograms, model: Model, names: list[str]) -> Choice:
@@ -155,15 +154,13 @@ def _by_constrained_graphs(
 
 def predict(programs: CompiledPrograms, model: Model, names: list[str]) -> tuple[Predicted, str]:
     """Predicted times of those of these methods that the calibration can tell, and how they are run."""
-    s, calibration = programs.structure, current()
+    calibration, how = current(), "straight-line code"
     if model.constraints:
         _, found = _by_constrained_graphs(programs, model, [x for x in FASTEST_CONSTRAINED if x in names], calibration)
     else:
-        able = [name for name in FASTEST if name in names and applies(name, s)]
-        found = _by_graphs(programs, able, calibration) if sizes.is_traceable(s) else {}
-        if not found:
-            return _loop_times(s, able, calibration), f"as loops; calibration: {calibration}"
-    return found, f"as straight-line code; calibration: {calibration}"
+        able = [name for name in FASTEST if name in names and applies(name, programs.structure)]
+        found, how = _predicted(programs, able, calibration)
+    return found, f"as {how}; calibration: {calibration}"
 
 
 def _seconds(method: str, traced: TracedProgram, calibration: Calibration) -> tuple[float, float]:

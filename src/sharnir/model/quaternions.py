@@ -32,10 +32,8 @@ def roll_pitch_yaw_of(q: FloatArray) -> FloatArray:
     """(…, T, 3) angles of `Rotation.rpy` of the rotations q (…, T, 4) as they follow each other in time: they count turns, and a
     pitch that passes 90° goes on, where roll and yaw would jump by half a turn."""
     w, x, y, z = np.moveaxis(q / np.linalg.norm(q, axis=-1, keepdims=True), -1, 0)
-    roll, yaw = (
-        np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y)),
-        np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
-    )
+    roll = np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
+    yaw = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
     a = np.stack([roll, np.arcsin(np.clip(2.0 * (w * y - x * z), -1.0, 1.0)), yaw], axis=-1)
     b = np.stack([a[..., 0] + np.pi, np.pi - a[..., 1], a[..., 2] + np.pi], axis=-1)  # the same rotation
 

@@ -144,7 +144,8 @@ def _scene(
         for trace in listed_names(traces, "traces", StateError):
             pieces += _trace(o, r, trace)
     R, x = carriers.poses(t, q, R, x)
-    low, high, outer = _extent(o, R, x, [p for p in pieces if isinstance(p, Part)])
+    outer = _extent(o, R, x, [p for p in pieces if isinstance(p, Part)])
+    low, high = outer.min(axis=0), outer.max(axis=0)
     gravity = -np.array(numeric.gravity, dtype=float)
     flat = high[2] - low[2] < 0.3 * min(high[:2] - low[:2])
     up = gravity / np.linalg.norm(gravity) if gravity.any() else np.eye(3)[1 if flat else 2]  # without gravity z is up, or y
@@ -153,7 +154,7 @@ def _scene(
         floor = next((float(p.at[:3, 3] @ up) for p in pieces if isinstance(p, Part) and p.name == "ground"), None)
         brackets = list(bracket_parts(o, R, x, up, floor))
         pieces += brackets
-        outer = np.concatenate([outer, *(corners(p.geometry, p.at) for p in brackets)]) if outer is not None else None
+        outer = np.concatenate([outer, *(corners(p.geometry, p.at) for p in brackets)])
     if shown is None:  # meshes show where the joints are
         meshes = len({p.carrier for p in looks}) >= 0.5 * len(numeric.bodies) and bool(numeric.visuals)
         shown = tuple(name for name in SHOWN if name != "joints" or not meshes)
@@ -249,9 +250,9 @@ def _trace(o: Outline, r: Result, trace: Trace) -> Iterator[Part | Line]:
     yield Part(name, "traces", sphere(12), DARK, *o.carried(body, Pose(list(point)), (radius, radius, radius)))
 
 
-def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-    """The box that holds bodies, and what is attached to them, at all times, and the outermost points. A free body that flies
-    away from the others does not count: they would be specks."""
+def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> FloatArray:
+    """The outermost points of bodies, and of what is attached to them, at all times. A free body that flies away from the others
+    does not count: they would be specks."""
     some = slice(None, None, max(1, len(x) // TIMES))
     good = np.isfinite(x[some]).all(axis=(1, 2))
     R, x = R[some][good], x[some][good]
@@ -265,8 +266,7 @@ def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> 
             world = np.array(near)[None] if i == GROUND else x[:, i, None] + np.einsum("tij,pj->tpi", R[:, i], np.array(near))
             boxes.append((world[0].mean(axis=0), outermost(world.reshape(-1, 3))))
     if not boxes:
-        return np.full(3, -0.5 * o.size), np.full(3, 0.5 * o.size), None
+        return box_corners(np.full(3, -0.5 * o.size), np.full(3, 0.5 * o.size))
     middle = np.mean([start for start, _ in boxes], axis=0)
     held = [outer for _, outer in boxes if np.abs(outer - middle).max() < FAR * o.size]
-    every = np.concatenate(held or [outer for _, outer in boxes])
-    return every.min(axis=0), every.max(axis=0), outermost(every)
+    return outermost(np.concatenate(held or [outer for _, outer in boxes]))

@@ -16,7 +16,7 @@ from ..simulation.results.result import Result
 from ..types import FloatArray
 from .build import scene_of
 from .outline import corners
-from .scene import GROUND, Scene, box_corners, outermost
+from .scene import GROUND, Scene, outermost
 
 CLOSE = 1e-9
 """A time outside the run by less than this share of its length is its start or its end."""
@@ -118,7 +118,7 @@ def scene_of_mode(mode: Mode, show: Sequence[str] | None = None, amplitude: floa
     scene = scene_of(mode.dynamics.model, show, mode.q, mode.t)
     t, q = motion_of_mode(mode, amplitude, frames)
     rotation, position = scene.carriers.poses(np.full(len(t), mode.t), q, *mode.dynamics.poses(q, mode.t))
-    outer = [box_corners(scene.low, scene.high) if scene.outermost is None else scene.outermost]
+    outer = [scene.outermost]
     for i, points in _points(scene).items():
         path = position[:, i, None] + np.einsum("tij,pj->tpi", rotation[:, i], points)
         outer.append(outermost(path.reshape(-1, 3)))

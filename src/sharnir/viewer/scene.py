@@ -157,8 +157,8 @@ class Scene:
     low: FloatArray
     high: FloatArray
     """(3,), (3,): the box that all bodies keep in, at all times."""
-    outermost: FloatArray | None = None
-    """(P, 3): what a camera must see, the points of the motion that lie outermost; None: the corners of that box."""
+    outermost: FloatArray
+    """(P, 3): what a camera must see, the points of the motion that lie outermost, brackets included."""
     shown: tuple[str, ...] = SHOWN
     """Layers that are on at first."""
     scales: Mapping[str, str] = field(default_factory=dict)
@@ -254,8 +254,7 @@ def camera_for(scene: Scene, aspect: float = 16 / 9, direction: Sequence[float] 
         up = np.cross(up, np.eye(3)[0 if abs(up[0]) < 0.9 else 1])
         up = up / np.linalg.norm(up)
     axes = Camera(centre + away, centre, up).axes()
-    points = box_corners(scene.low, scene.high) if scene.outermost is None else scene.outermost
-    corners, sign = (points - centre) @ axes.T, 0.04 * scene.size  # joints have signs
+    corners, sign = (scene.outermost - centre) @ axes.T, 0.04 * scene.size  # joints have signs
     slope, shift, distance = math.tan(math.radians(FIELD) / 2), np.zeros(3), 0.0
     for _ in range(6):  # what is nearer looks larger: the middle of the picture is not the middle of the box
         right, above, back = (corners - shift).T

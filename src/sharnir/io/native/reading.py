@@ -54,10 +54,10 @@ ONE_UNIT = {joints.Revolute: 0, joints.Universal: 0, joints.Screw: 0, joints.Pri
 
 def plain_numbers(value: Any, units: Sequence[str]) -> Any:
     """A value in which numbers with a unit, such as 30 mm, are plain ones where the field has just one unit."""
-    if isinstance(value, (list, dict)):
-        keys = value if isinstance(value, dict) else range(len(value))
-        found = {key: plain_numbers(value[key], units) for key in keys}
-        return found if isinstance(value, dict) else list(found.values())
+    if isinstance(value, list):
+        return [plain_numbers(x, units) for x in value]
+    if isinstance(value, dict):
+        return {key: plain_numbers(x, units) for key, x in value.items()}
     number = in_si(value) if isinstance(value, str) else None
     if number and units[0] and number[1] not in units:
         raise Fault(f"expected a number of {' or '.join(units)}, got {shown(value)}")

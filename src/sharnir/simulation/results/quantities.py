@@ -133,9 +133,11 @@ def _quaternions(model: Model, joint: PlacedJoint) -> dict[str, int]:
 def _angles(model: Model, text: str) -> Quantity | None:
     """ "angles of hook", "angles of hook.roll", and "hook.roll" as curves are called."""
     joint, part = _joint_of(model, text)
-    turning = _quaternions(model, joint) if joint else {}
-    known_part = not part or any(f"{joint.name}.{part}" == f"{name}.{angle}" for name in turning for angle in RPY)
-    return partial(angle_lines, joint=joint, part=part) if turning and known_part else None
+    if joint is None:
+        return None
+    turning = _quaternions(model, joint)
+    fits = not part or any(f"{joint.name}.{part}" == f"{name}.{angle}" for name in turning for angle in RPY)
+    return partial(angle_lines, joint=joint, part=part) if turning and fits else None
 
 
 def _reaction(model: Model, text: str) -> Quantity | None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...errors import SharnirError
 from ...types import FloatArray
-from ..scene import LAYERS, Colour, Scene, camera_for
+from ..scene import LAYERS, Colour, Scene, box_corners, camera_for
 from ..server import Server
 from .nodes import SceneNodes
 
@@ -131,7 +131,7 @@ class Stage:
         """Draw a scene beside those that are there. `room` around it, in parts of its size: space for later motion."""
         if not self.scenes:
             low, high = scene.low - room * scene.size, scene.high + room * scene.size
-            self._home = replace(scene, low=low, high=high, outermost=None if room else scene.outermost)
+            self._home = replace(scene, low=low, high=high, outermost=box_corners(low, high) if room else scene.outermost)
             self._look_home()
         nodes = SceneNodes(self.viser, scene, f"/scene{len(self.scenes)}", tint)
         self.scenes.append(nodes)

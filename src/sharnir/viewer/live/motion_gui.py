@@ -108,8 +108,7 @@ SCRUBBER = 1000
 
 
 class PlaybackPanel:
-    """Play, pause, scrub, speed, loop. `watchers` are called with the time whenever it changes, and whether
-    it plays."""
+    """Play, pause, scrub, speed, loop. `watchers` are called with the time whenever it changes, and whether it plays."""
 
     def __init__(self, stage: Stage, nodes: Sequence[SceneNodes]) -> None:
         self.stage, self.nodes = stage, nodes
@@ -179,16 +178,13 @@ class PlotsPanel:
 
     def __init__(self, stage: Stage, results: Sequence[Result], names: Sequence[str], what: Sequence[str] = ()) -> None:
         self._moved, several = 0.0, len(results) > 1
-        merged: dict[tuple[str, str], list[tuple[FloatArray, str, FloatArray, int]]] = {}
-        headings: dict[tuple[str, str], Panel] = {}
+        found: dict[tuple[str, str], tuple[Panel, list[tuple[FloatArray, str, FloatArray, int]]]] = {}
         for k, r in enumerate(results):
             for panel in panels(r, what):
-                headings.setdefault((panel.title, panel.unit), panel)
-                rows = merged.setdefault((panel.title, panel.unit), [])
-                rows += [(r.t, f"{names[k]}: {label}" if several else label, y, k) for label, y in panel.lines.items()]
-        plots = [(headings[key], Plot(lines)) for key, lines in merged.items()]
-        self._plots = [(*_chart(stage, panel, plot), plot) for panel, plot in plots]
-        self.follow(min((float(plot.t[0]) for _, plot in plots), default=0.0))
+                _, lines = found.setdefault((panel.title, panel.unit), (panel, []))
+                lines += [(r.t, f"{names[k]}: {label}" if several else label, y, k) for label, y in panel.lines.items()]
+        self._plots = [_chart(stage, panel, Plot(lines)) for panel, lines in found.values()]
+        self.follow(min((float(plot.t[0]) for *_, plot in self._plots), default=0.0))
 
     def follow(self, t: float, playing: bool = False) -> None:
         """Move the line; not at every frame while it plays: each time the chart is drawn anew."""
@@ -242,7 +238,7 @@ def _resampled(times: FloatArray, t: FloatArray, y: FloatArray) -> FloatArray:
     return np.where((times < t.min() - slack) | (times > t.max() + slack), np.nan, out)
 
 
-def _chart(stage: Stage, panel: Panel, plot: Plot) -> tuple[Any, Any]:
+def _chart(stage: Stage, panel: Panel, plot: Plot) -> tuple[Any, Any, Plot]:
     from viser import uplot
 
     series: list[Any] = [uplot.Series(label="t")]
@@ -257,7 +253,7 @@ def _chart(stage: Stage, panel: Panel, plot: Plot) -> tuple[Any, Any]:
     scales = {"x": uplot.Scale(time=False), "y": uplot.Scale(range=(plot.low, plot.high))}
     look = {"title": panel.axis, "scales": scales, "legend": uplot.Legend(show=True), "height": HEIGHT}
     gui = stage.viser.gui
-    return gui.add_uplot(plot.data(float(plot.t[0])), tuple(series), **look), gui.add_html("")
+    return gui.add_uplot(plot.data(float(plot.t[0])), tuple(series), **look), gui.add_html(""), plot
 
 
 # --- paths of points: of a result the whole path, of a running simulation as far as it has come

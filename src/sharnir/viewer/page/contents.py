@@ -34,7 +34,6 @@ from ..scene import (
     Scene,
     Span,
     ViewDirection,
-    box_corners,
     camera_for,
     direction_of,
     groups,
@@ -127,7 +126,7 @@ def data_of(
     if follow is not None and not is_name_in(scenes[0].choices, follow):
         raise StateError(f"follow: {no_such('body', follow, scenes[0].choices, 'bodies')}")
     low, high = np.min([s.low for s in scenes], axis=0), np.max([s.high for s in scenes], axis=0)
-    outer = np.concatenate([box_corners(s.low, s.high) if s.outermost is None else s.outermost for s in scenes])
+    outer = np.concatenate([s.outermost for s in scenes])
     everything = replace(scenes[0], low=low, high=high, outermost=outer, size=max(s.size for s in scenes))
     direction, cameras, runs = direction_of(everything, view), list[dict[str, Any]](), list[dict[str, Any]]()
     for aspect in ASPECTS.tolist():
