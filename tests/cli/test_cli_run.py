@@ -16,6 +16,7 @@ import pytest
 
 import sharnir as sh
 from mechanisms import hinged
+from sharnir.cli.usage import by_joint, named_number
 from urdf_files import arm, write
 
 pytestmark = pytest.mark.xdist_group("integrators")
@@ -53,6 +54,10 @@ def test_a_line_says_what_of_a_robot_does_not_act(run, file):
     short = ("--duration", 0.01, "--backend", "python")
     assert run(file, *short)[2] == "sharnir: limits of 2 joints do not act (--acting all lets them)\n"
     assert run(file, *short, "-q")[2] == run(file, *short, "--acting", "all")[2] == ""
+
+
+def test_a_number_by_name_may_be_a_constant():
+    assert named_number("")("a=90*deg") == ("a", np.pi / 2) and by_joint("J=0.5,-pi/2") == ("J", [0.5, -np.pi / 2])
 
 
 def test_options_of_method_and_integrator(run, file, tmp_path):
