@@ -5,13 +5,14 @@ import json
 
 import numpy as np
 import pytest
-from benchmarks import chains, figure1, figure1_models, figure1_plan, figure1_report, growth, harness, peak, report
+from benchmarks import chains, dae, figure1, figure1_models, figure1_plan, figure1_report, growth, harness, peak, report
 from benchmarks.counts import B_ROWS, STAGES, count_from_joints, count_parts, count_rows, evaluate, fit, shown
 from benchmarks.harness import race
 from benchmarks.kane_printed import ALGORITHMS, TABLE_1, TOTALS
 from benchmarks.limited import limited
 
 import sharnir as sh
+from loop_models import placed
 from sharnir.machine import processor
 
 
@@ -255,3 +256,31 @@ def test_a_method_that_grows_too_slow_is_stopped_and_named():
     assert {r.method for r in measured.records if r.backend == "llvm"} == {"composite", "separate", "lagrange1"}
     natural = measured.natural("chain", 1, "separate", "python")
     assert set(natural) == {2, 3, 4} and natural[2] == measured.curve("chain", 1, "separate", "llvm")[2]
+
+
+@pytest.mark.parametrize("name", ["four-bar", "slider-crank", "Andrews"])
+@pytest.mark.parametrize("index", dae.ROWS)
+def test_the_extended_system_as_a_dae_is_met_by_its_solution(name, index):
+    """[B] (1) with its constraints: derivatives and reactions of the extended system leave nothing of it."""
+    m, q, v = placed(name)
+    model = dae.Model(m, q, v, index)
+    y, yp = model.start(q, v)
+    left = np.full(model.n, np.nan)
+    model.residual(0.0, y, yp, left)
+    assert np.abs(left).max() < 1e-9 * max(1.0, np.abs(y).max(), np.abs(yp).max())
+
+
+def test_a_dae_converges_and_its_index_says_what_becomes_of_the_constraints():
+    pytest.importorskip("sksundae")
+    m, q, v = dae.four_bar()
+    exact = sh.simulate(m, 0.05, q0=q, v0=v, rtol=1e-12, atol=1e-13, output=0.05)
+    wanted = np.concatenate([exact.q[-1], exact.v[-1]])
+    gaps = {}
+    for index in dae.ROWS:
+        model, errors = dae.Model(m, q, v, index), []
+        for tolerance in (1e-3, 1e-5):
+            x = model.integrate(q, v, 0.05, tolerance)
+            errors.append(np.abs(x - wanted).max())
+            gaps[index] = np.abs(model.table.evaluate(x[: m.nq], x[m.nq :], 0.05)["g"]).max()
+        assert errors[1] < 0.3 * errors[0] and errors[1] < 1e-3
+    assert gaps["index 2, GGL"] < 1e-10 < gaps["index 1"]  # at 1e-5; positions drift where only their second derivative is kept

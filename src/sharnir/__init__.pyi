@@ -14,8 +14,11 @@ from .analysis.inverse_kinematics import inverse_kinematics as inverse_kinematic
 from .analysis.linear_system import LinearSystem as LinearSystem
 from .analysis.linearize import linearize as linearize
 from .analysis.modes import Mode as Mode
+from .classification.classification import Classification as Classification
+from .classification.classify import classify as classify
 from .comparison.comparison import Comparison as Comparison
 from .comparison.run import compare as compare
+from .derivation.derive import derive as derive
 from .dialect.cache import cache_clear as cache_clear
 from .dynamics import Dynamics as Dynamics
 from .errors import AccuracyWarning as AccuracyWarning
@@ -29,6 +32,7 @@ from .errors import IntegrationError as IntegrationError
 from .errors import LinearizationWarning as LinearizationWarning
 from .errors import MethodError as MethodError
 from .errors import ModelError as ModelError
+from .errors import NotActingWarning as NotActingWarning
 from .errors import RenamedWarning as RenamedWarning
 from .errors import SaveError as SaveError
 from .errors import SharnirError as SharnirError

@@ -82,6 +82,10 @@ class FlexibilityWarning(SharnirWarning, RuntimeWarning):
     vibrations. The message names the body."""
 
 
+class NotActingWarning(SharnirWarning, RuntimeWarning):
+    """A file of a robot was read without letting all that it describes act; the message names what, and how to let it act."""
+
+
 class MethodError(SharnirError, ValueError):
     """An unknown method or backend, or one that does not apply to this model."""
 

@@ -223,7 +223,8 @@ def test_batches_of_no_state_have_answers_of_no_state(backend: str) -> None:
     d, closed = sh.Dynamics(m, "composite", backend), sh.Dynamics(loop, "composite", backend)
     none, nothing = np.zeros((0, m.nq)), np.zeros((0, loop.nq))
     assert {name: {k: x.shape for k, x in found.items()} for name, found in d.force_actions(none).items()} == {
-        "joint 'hinge': spring and damper": {"hinge": (0, 1)}, "spring": {"bob": (0, 6)},
+        "joint 'hinge': spring and damper": {"hinge": (0, 1)}, "joint 'hinge': stop": {"hinge": (0, 1)},
+        "spring": {"bob": (0, 6)},
     }  # fmt: skip
     zero, w = np.zeros(loop.nv), np.ones((3, 6))
     for found in (closed.closing_reactions(nothing), closed.inverse_closing_reactions(nothing, zero, zero, wrenches=w)):

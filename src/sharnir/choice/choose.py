@@ -23,7 +23,7 @@ from ..errors import known
 from ..model.model import Model
 from ..model.structure import Structure
 from ..programs import program_for
-from ..programs.methods import METHODS
+from ..programs.methods import METHODS, features
 from ..reporting.formats import duration
 from .calibration import Calibration, current, of_graph, of_loops
 
@@ -115,28 +115,55 @@ def _by_graphs(programs: CompiledPrograms, names: list[str], calibration: Calibr
 
 
 def _by_loops(s: Structure, names: list[str], calibration: Calibration) -> Choice:
+    return _best(_loop_times(s, names, calibration), "loops", calibration)
+
+
+def _loop_times(s: Structure, names: list[str], calibration: Calibration) -> Predicted:
     around = of_loops(s)
-    found = {name: (calibration.loop_seconds(name, around),) * 2 for name in names if name in calibration.loops}
-    return _best(found, "loops", calibration)
+    return {name: (calibration.loop_seconds(name, around),) * 2 for name in names if name in calibration.loops}
 
 
 def _choose_constrained(programs: CompiledPrograms, model: Model, names: list[str]) -> Choice:
     """Choose for a model with constraints: graphs contain the solution for the multipliers, so that candidates are few."""
-    made, found = dict[str, ConstrainedEquations](), dict[str, tuple[float, float]]()
     calibration = current()
-    for name in names:
-        equations = made[name] = ConstrainedEquations(model, METHODS[name], programs.requested, programs.store)
-        if equations.backend != "llvm":
-            return Choice(name, Why(f"not compiled: {name!r} needs the fewest operations"), equations)
-        if equations.is_small:
-            inputs, c = equations.whole()
-            found[name] = _seconds("", TracedProgram.of(inputs, {"qdd": c.qdd}), calibration)
+    made, found = _by_constrained_graphs(programs, model, names, calibration)
+    last, equations = next(reversed(made.items()))
+    if equations.backend != "llvm":
+        return Choice(last, Why(f"not compiled: {last!r} needs the fewest operations"), equations)
     if not found:
         name = names[-1]
         why = f"too large for straight-line code; as loops, {name!r} takes time in proportion to bodies and constraints"
         return Choice(name, Why(why), made[name])
     best = _best(found, "straight-line code, constraints solved in it", calibration)
     return Choice(best.method, best.why, made[best.method])
+
+
+def _by_constrained_graphs(
+    programs: CompiledPrograms, model: Model, names: list[str], calibration: Calibration
+) -> tuple[dict[str, ConstrainedEquations], Predicted]:
+    """Equations by these methods, as far as they are compiled, and predicted times of those that are straight-line code."""
+    made, found = dict[str, ConstrainedEquations](), Predicted()
+    for name in names:
+        equations = made[name] = ConstrainedEquations(model, METHODS[name], programs.requested, programs.store)
+        if equations.backend != "llvm":
+            break
+        if equations.is_small:
+            inputs, c = equations.whole()
+            found[name] = _seconds("", TracedProgram.of(inputs, {"qdd": c.qdd}), calibration)
+    return made, found
+
+
+def predict(programs: CompiledPrograms, model: Model, names: list[str]) -> tuple[Predicted, str]:
+    """Predicted times of those of these methods that the calibration can tell, and how they are run."""
+    s, calibration = programs.structure, current()
+    if model.constraints:
+        _, found = _by_constrained_graphs(programs, model, [x for x in FASTEST_CONSTRAINED if x in names], calibration)
+    else:
+        able = [name for name in FASTEST if name in names and applies(name, s)]
+        found = _by_graphs(programs, able, calibration) if sizes.is_traceable(s) else {}
+        if not found:
+            return _loop_times(s, able, calibration), f"as loops; calibration: {calibration}"
+    return found, f"as straight-line code; calibration: {calibration}"
 
 
 def _seconds(method: str, traced: TracedProgram, calibration: Calibration) -> tuple[float, float]:
@@ -156,10 +183,11 @@ def _best(found: Predicted, how: str, calibration: Calibration) -> Choice:
 
 
 def applies(method: str, s: Structure) -> bool:
-    """Whether a compiled method handles everything in a tree."""
-    if not METHODS[method].handles(s.follows, bool(s.deformations)):
-        return False
-    return not METHODS[method].needs_solid or (not len(s.tree.geared) and bool(s.solid.all()))
+    """Whether a compiled method handles everything in a tree, in a time that calibrations know: mobilities with rows for rotors
+    and lent inertias are not among their models."""
+    found = METHODS[method]
+    plain = found.loses != "mobility" or not (len(s.tree.geared) or s.tree.lent_of[-1])
+    return plain and found.refusal(features(s.follows, bool(s.deformations), False)) is None
 
 
 def _key(programs: CompiledPrograms, names: list[str], calibration: Calibration) -> str:

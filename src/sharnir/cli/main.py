@@ -25,7 +25,9 @@ from ..errors import SharnirError, known, suggestion
 from .streams import readable
 from .usage import INTERRUPTED, UsageError, at_least, by_joint, named_number, not_zero, number, port, positive
 
-COMMANDS = ("inspect", "run", "equilibrium", "modes", "study", "calibrate", "compare", "view", "studio", "schema")
+COMMANDS = (
+    "inspect", "run", "equilibrium", "modes", "derive", "study", "calibrate", "compare", "classify", "view", "studio", "schema",
+)  # fmt: skip
 
 
 class Parser(ArgumentParser):
@@ -76,6 +78,8 @@ def add_file(p: Parser) -> None:
 def add_reading(p: Parser) -> None:
     p.flag("--floating", what="let the root move freely instead of fixing it to the ground")
     p.flag("--strict", what="refuse a file with elements that would be ignored")
+    acting = "of robots: motion, the bare equations, or all: limits and friction of joints, contacts of MJCF"
+    p.add_argument("--acting", choices=("motion", "all"), help=acting)
     p.list_option("--package-path", "a folder with ROS packages", Path, "FOLDER")
 
 
@@ -112,7 +116,7 @@ def add_run(p: Parser) -> None:
     p.option("--max-steps", type=at_least(1), metavar="NUMBER", help="end after so many steps, with the motion so far")
     p.option("--max-seconds", type=positive, metavar="SECONDS", help="end after so many seconds of computing, likewise")
     p.option("--interval", type=positive, metavar="SECONDS", dest="output", help="between rows of the result")
-    p.option("--limits", metavar="NAME", help="at joint limits: ignore, stop or error")
+    p.option("--limits", metavar="NAME", help="at joint limits: act (as elastic stops), ignore, stop or error")
     p.option("--stabilisation", metavar="NAME", help="constraint stabilisation: projection, partitioning, baumgarte, ggl, none")
     p.list_option("--decay", "of baumgarte (α, then β) or ggl, 1/s", positive, "NUMBER")
     p.file("-o", "--output", what="write the motion: .nc, or .csv", dest="numbers")
@@ -150,6 +154,19 @@ def add_modes(p: Parser) -> None:
     p.flag("--equilibrium", what="where the model rests, searched from --at; joints with --speed are driven at it")
     p.flag("--json", what="print data instead of a table")
     p.file("--plot", what="draw eigenvalues and modes: .png, .svg, .pdf")
+
+
+def add_derive(p: Parser) -> None:
+    """Print the equations of motion of a model file as formulas: LaTeX, or Python; write a page."""
+    add_file(p)
+    p.option("--form", metavar="NAME", help="auto (the default), lagrange2, lagrange1 (with constraints), hamilton")
+    p.list_option(
+        "--letter", "a parameter, or a path such as link3.mass, that stays a letter (default: all parameters)", metavar="NAME"
+    )
+    kind = p.add_mutually_exclusive_group()
+    kind.add_argument("--latex", action="store_true", help="print LaTeX (the default where no page is written)")
+    kind.add_argument("--python", action="store_true", help="print a module of Python that needs NumPy alone")
+    p.file("--html", what="write a page that opens offline")
 
 
 def add_study(p: Parser) -> None:
@@ -194,6 +211,18 @@ def add_compare(p: Parser) -> None:
     p.flag("-q", "--quiet", what="no progress bar, no table")
 
 
+def add_classify(p: Parser) -> None:
+    """Show every form of the equations of a model file: unknowns, matrices, cost, methods, and why a form fits or does not."""
+    add_file(p)
+    p.by_joint("--at", "where: joint=value, or joint=w,x,y,z; the rest neutral, loops assembled")
+    p.by_joint("--speed", "of a joint")
+    p.add_argument("--time", type=number, default=0.0, metavar="SECONDS", help="of driven joints (default: 0)")
+    p.parameters()
+    p.flag("--measure", what="time every method that can solve the model")
+    p.file("--html", what="write a page with every matrix and its numbers, which opens offline")
+    p.flag("-q", "--quiet", what="no tree")
+
+
 def add_server(p: Parser) -> None:
     p.option("--port", type=port, metavar="NUMBER", help="of the server (default: the first free one from 8080)")
     p.add_argument(
@@ -235,6 +264,8 @@ def run_command(options: Namespace) -> None:
         print(schema_text(), end="")
     else:
         import_module(f".{options.command}", __package__).command(options)
+        if (line := getattr(options, "remark", "")) and not getattr(options, "quiet", False):
+            print(f"sharnir: {line}", file=sys.stderr)
 
 
 def main() -> None:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from warnings import catch_warnings, simplefilter
 
-from ..errors import NOT_A_NUMBER, SharnirError, comma_hint, known, suggestion, unknown
+from ..errors import NOT_A_NUMBER, NotActingWarning, SharnirError, comma_hint, known, suggestion, unknown
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -134,9 +135,18 @@ def check_name(option: str, name: str, names: Iterable[str]) -> None:
 
 # --- the model
 def load_model(options: Namespace) -> Model:
-    from ..io.load import load
+    """The model of a file. `options.remark` gets a line about what of a robot does not act, unless --acting asks for that."""
+    from ..io.load import load, not_acting
 
-    return load(options.file, floating=options.floating, strict=options.strict, package_paths=options.package_path)
+    with catch_warnings():
+        simplefilter("ignore", NotActingWarning)
+        model = load(
+            options.file, floating=options.floating, strict=options.strict, package_paths=options.package_path,
+            acting=options.acting,
+        )  # fmt: skip
+    line = not_acting(model).partition(":")[0] if options.acting is None else ""
+    options.remark = line and f"{line} (--acting all lets them)"
+    return model
 
 
 def values_by_joint(model: Model, options: Namespace, *names: str) -> dict[str, dict[str, list[float]]]:

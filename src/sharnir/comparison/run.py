@@ -59,7 +59,7 @@ def compare(
     cold         recompile the loops too, a second each: they are the same for all models, and cached
     graph_limit  nodes of a graph beyond which straight-line code is not compiled
     parameters   {name: value} of the model; the rest as the model has them
-    progress     show a progress bar (default: on a terminal, after a second)
+    progress     show a progress bar (default: on a terminal and in a notebook, after a second)
 
     Ctrl-C ends it early: what was measured so far is returned, with status "interrupted".
     """
@@ -86,7 +86,7 @@ def compare(
     with tempfile.TemporaryDirectory(prefix="sharnir-compare-", ignore_cleanup_errors=True) as folder:
         try:
             _find_automatic_choice(model, result)
-            momenta = any(c.row.gives == "ṗ" for c in field) and not model.constraints and not model.structure.coupled
+            momenta = any(c.row.gives == "ṗ" for c in field) and not model.constraints and not model.structure.deformations
             context = _context(model, result, Path(folder), momenta)
             result.oracle = context.oracle.what
             _measure(field, context, begun, result, progress)

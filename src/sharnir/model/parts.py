@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ..errors import ModelError, no_such
+from ..errors import ModelError, brief, choices, no_such
 from ..trace import ParameterGraph, has_parameters
 from .body import GROUND, Body
 from .constraints import Constraint
@@ -16,6 +16,15 @@ from .joints.elastic import Elastic
 from .placed_joint import PlacedJoint
 from .pose import Pose
 from .references import is_name_in
+
+ACTING = (ALL, FRICTION, MOTION) = ("all", "friction", "motion")
+"""Values of `Model.acting`."""
+
+
+def check_acting(what: object) -> str:
+    if not is_name_in(ACTING, what):
+        raise ModelError(f"acting: {choices(what, ACTING, 'choices')}, got {brief(what)}")
+    return str(what)
 
 
 @dataclass
@@ -41,6 +50,10 @@ class ModelParts:
     parameter_graph: ParameterGraph = field(default_factory=ParameterGraph)
     constants: frozenset[str] = frozenset()
     """Parameters that only functions of the model read still, other numbers having been put in their place."""
+    acting: str = ALL
+    """Which options of joints act: see `Model.acting`."""
+    unstopped: frozenset[str] = frozenset()
+    """Joints, or coordinates of them, whose limits do not act all the same: impacts hold them in a run."""
 
     def copy(self) -> ModelParts:
         """The same parts in containers of its own; copies share the graph of parameters."""

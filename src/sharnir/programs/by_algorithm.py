@@ -17,7 +17,7 @@ from ..kernels.kinematics import Drift, Poses
 from ..kernels.multipliers import MultiplierWork
 from ..kernels.stepanenko import StepanenkoWork
 from .kernels import coupled, forward, kane
-from .program import Forced, Position, Program
+from .program import Forced, Iterated, Position, Program
 
 
 class InertiaAlgorithm(NamedTuple):
@@ -70,17 +70,19 @@ INERTIA = (
 def iterations() -> Iterator[Program]:
     """Iterative methods on the inertia matrix, and on the matrix of the multipliers."""
     outputs = group(qdd="nv", report=2)  # iterations of this call; 1 where a fresh factorisation was needed
-    on_inertia = group(base=forward.MatrixForward, inertia=CompositeWork, right="nv", memory=InertiaMemory)
+    matrix = group(base=forward.MatrixForward, inertia=CompositeWork)
+    on_inertia = group(**matrix.__annotations__, right="nv", memory=InertiaMemory)
+    on_folded = group(on_axes=matrix, folded=coupled.Folded, right="nv", memory=InertiaMemory)
     memory = group(**{name: ("nl",) * len(x.shape) for name, x in InertiaMemory.__annotations__.items()})
     system = {"L": ("nl", "nl"), "right": "nl", "x": "nl", "R": ("nb1", 6), "memory": memory}
     on_multipliers = group(joint=JointValues, drift=Drift, multiplier=MultiplierWork, **system)
     for name, warm_started in (("inverse-iterative", warm_started_inverse), ("direct-iterative", warm_started_direct)):
-        for suffix, function, work in (
-            ("", forward.forward_on_inertia, on_inertia),
-            ("-multipliers", forward.forward_on_multipliers, on_multipliers),
+        for full_name, function, work in (
+            (f"forward/{name}", forward.forward_on_inertia, on_inertia),
+            (f"coupled/forward/{name}", coupled.forward_on_folded, on_folded),
+            (f"forward/{name}-multipliers", forward.forward_on_multipliers, on_multipliers),
         ):
-            entry = partial(function, warm_started)
-            yield Program(f"forward/{name}{suffix}", entry, Forced, work, outputs, loops_only=True, dense=True)
+            yield Program(full_name, partial(function, warm_started), Iterated, work, outputs, loops_only=True, dense=True)
 
 
 PROGRAMS = [*(program for algorithm in INERTIA for program in algorithm.programs()), *iterations()]

@@ -24,17 +24,16 @@ from ..model.joints import Compound
 from ..model.model import Model
 from ..model.per_structure import per_structure
 from ..model.references import is_name_in
-from ..programs.methods import METHODS, Method
+from ..programs.methods import CLOSED, COUPLED, FLEXIBLE, METHODS, Method, features
 from ..trace import generic_functions
 
-THIN = "no inertia about some axis", "one (inertia=…, or a shape with some thickness: sharnir.Cylinder for a thin Rod)"
 BACKENDS = ("auto", "llvm", "loops", "python")
 
 
 class Formulation:
     """method: "auto" or a name of `sharnir.methods()`; backend: one of BACKENDS. MethodError where they do not fit the model."""
 
-    def __init__(self, model: Model, method: str = "auto", backend: str = "auto") -> None:
+    def __init__(self, model: Model, method: str = "auto", backend: str = "auto", tolerance: float | None = None) -> None:
         if not isinstance(model, Model):
             raise MethodError(f"Dynamics needs a sharnir.Model, got {brief(model)}")
         if not is_name_in(("auto", *METHODS), method):
@@ -57,6 +56,8 @@ class Formulation:
         self.why = choice.why
         self.method: Method = METHODS[choice.method]
         self._check_method(backend)
+        if tolerance is not None:
+            self.programs.tolerance = self._checked_tolerance(tolerance)
         self.constrained: ConstrainedEquations | None = None
         """The equations with constraints, where the model has any."""
         if model.constraints:
@@ -89,7 +90,7 @@ class Formulation:
 
     def _applies(self, method: Method) -> bool:
         if self.model.constraints:
-            return bool(method.constrains)
+            return method.refusal((CLOSED,)) is None
         return not method.in_momenta and applies(method.name, self.structure)
 
     def _choice(self, method: str) -> Choice:
@@ -104,36 +105,29 @@ class Formulation:
         method, s = self.method, self.structure
         if backend != "auto" and backend not in method.backends and not method.is_sparse_form:
             raise MethodError(f"method {method.name!r} runs on {known(method.backends)}, not on {backend!r}")
-        if not method.handles(s.follows, bool(s.deformations)) and not self.model.constraints:
-            followers = [j.name for j in self.model.joints if j.follows]
-            flexible = [s.bodies[i - 1].name for i in s.deformations]
-            what = f"coupled coordinates ({known(followers)})" if followers else f"flexible bodies ({known(flexible)})"
-            able = known(name for name, other in METHODS.items() if other.handles(s.follows, bool(s.deformations)))
-            raise MethodError(f"method {method.name!r} does not handle {what}; choose {able}")
-        if self.model.constraints and s.coupled and method.needs_solid:
+        what = features(s.follows, bool(s.deformations), bool(self.model.constraints))
+        if refusal := method.refusal(what):
+            able = known(name for name, other in METHODS.items() if other.refusal(what) is None)
+            names = {
+                COUPLED: [j.name for j in self.model.joints if j.follows],
+                FLEXIBLE: [s.bodies[i - 1].name for i in s.deformations],
+            }.get(refusal[0])
+            which = f"{refusal[0]} ({known(names)})" if names else refusal[0]
+            raise MethodError(f"method {method.name!r} does not handle {which}: {refusal[1]}; choose {able}")
+
+    def _checked_tolerance(self, tolerance: float) -> float:
+        if not self.method.iterates:
+            able = known(name for name, other in METHODS.items() if other.iterates)
             raise MethodError(
-                f"method {method.name!r} does not handle closed loops together with flexible bodies or coupled joints; choose "
-                "'separate' or 'composite'"
+                f"tolerance is for methods that iterate; {self.method.name!r} solves its equations to rounding: leave it out, or "
+                f"choose {able}"
             )
-        if self.model.constraints and not method.constrains:
-            able = known(name for name, other in METHODS.items() if other.constrains)
-            raise MethodError(f"method {method.name!r} does not handle closed loops and constraints; choose {able}")
-        if not method.needs_solid:
-            return
-        if len(s.tree.geared):
-            joint = self.model.joints[int(s.tree.owner[s.tree.geared[0]]) - 1].name
+        if not isinstance(tolerance, (int, float)) or not 0.0 < tolerance < 1.0:
             raise MethodError(
-                f"method {method.name!r} eliminates joints before their rotors are known, but joint {joint!r} has armature; "
-                "choose another method"
+                f"tolerance is the residual of an iterative method, relative to its right-hand side: a number between 0 and 1, "
+                f"such as 1e-10; got {brief(tolerance)}"
             )
-        if not s.solid.all():
-            k = int(np.argmin(s.solid))
-            body = s.bodies[k]
-            lacks, remedy = ("no mass", "mass and inertia") if s.tree.mass[k + 1] == 0.0 else THIN
-            raise MethodError(
-                f"method {method.name!r} divides by the mass matrix of every body, but body {body.name!r} has {lacks}; choose "
-                f"another method, such as 'separate' or 'composite', or give it {remedy}"
-            )
+        return float(tolerance)
 
     def check_inertia(self) -> None:
         """Refuse a motion sought from forces where some joint moves no mass. Kinematics and inverse dynamics need no inertia."""

@@ -167,7 +167,7 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshF
         return add_checked
 
     add("parameters", model.add_parameter)
-    model.gravity = entry.gravity
+    model.gravity, model.acting = entry.gravity, entry.acting
     with at("base_motion"):
         model.base_motion = entry.base_motion
     add("bodies", add_body)

@@ -16,8 +16,6 @@ from ...kernels.separate import SeparateWork, separate_bodies, separate_reaction
 from ...kernels.stepanenko import inertia_matrix_stepanenko
 from ..program import Forced, Program
 
-TOLERANCE = 1e-13  # of the residual of iterative methods, relative to the right-hand side
-
 
 class ForwardOut(NamedTuple):
     qdd: Array["nv"]
@@ -176,14 +174,14 @@ def solve_by_matrix(state, matrix, solve, tree, joints, x, w, y):
 def forward_on_inertia(warm_started, tree, joints, x, w, y):
     matrix_system(state_stage, composite, tree, joints, x, w)
     right_hand_side(x, w.base, w.right)
-    warm_started(w.base.M, w.right, w.memory, y.qdd, TOLERANCE, y.report)
+    warm_started(w.base.M, w.right, w.memory, y.qdd, x.tolerance[0], y.report)
 
 
 def forward_on_multipliers(warm_started, tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     drift(tree, w.joint, x.wrench, w.drift)
     multiplier_system(tree, w.joint, w.drift, x.tau, w.multiplier, w.L, w.right)
-    warm_started(w.L, w.right, w.memory, w.x, TOLERANCE, y.report)
+    warm_started(w.L, w.right, w.memory, w.x, x.tolerance[0], y.report)
     motion_from_multipliers(tree, w.joint, w.drift, w.multiplier, w.x, y.qdd, w.R)
 
 

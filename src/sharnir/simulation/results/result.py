@@ -22,6 +22,7 @@ from ...model.references import is_name_in
 from ...model.services import service
 from ...model.validity import WHY, beyond_validity
 from ...reporting.formats import duration, figures, plural
+from ...reporting.notebook import Fact, Shown
 from ..control.sampled import Commands
 from ..events.impacts import with_contacts
 from .named_motion import NamedMotion
@@ -49,7 +50,7 @@ class Sensitivity(ByName):
 
 
 @dataclass(eq=False)
-class Result(NamedMotion):
+class Result(Shown, NamedMotion):
     """A motion: t (T,), q (T, nq), v (T, nv), and by name `coordinate`, `speed`, `point`, `reaction` …; the rest follows."""
 
     model: Model
@@ -153,32 +154,33 @@ class Result(NamedMotion):
 
     @suggesting
     def animate(
-        self, path: PathLike = "run.html", *, plots: Sequence[str] = (), show: Sequence[str] | None = None,
+        self, path: PathLike | None = None, *, plots: Sequence[str] = (), show: Sequence[str] | None = None,
         traces: Sequence[Any] = (), fps: float = 30.0, follow: str | None = None,
         view: str | Sequence[float] | None = None, title: str | None = None, progress: bool | None = None,
-    ) -> Path:  # fmt: skip
-        """A page that opens in any browser, offline: the motion, plots in step with it, the model, the run.
+    ) -> Path | Any:  # fmt: skip
+        """A page that opens in any browser, offline: the motion, plots in step with it, the model, the run. By default run.html;
+        in a notebook the page is shown there, and no file is written.
 
         `plots`: what is plotted, by the names that `plot` takes; `fps`: key frames a second at least; `follow`: the body that the
         camera goes along with; the rest as for `snapshot`. `sharnir.animate([r, other], "runs.html")` draws several results over
         each other.
         """
         options = {"plots": plots, "show": show, "traces": traces, "fps": fps, "follow": follow, "view": view, "title": title}
-        page: Path = service("animate")(self, path, progress=progress, **options)
-        return page
+        return service("animate")(self, path, progress=progress, **options)
 
     def snapshot(
-        self, path: PathLike, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Any] = (),
-        size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None, theme: str = "light",
-        labels: bool = False, title: str = "", transparent: bool = False, stamp: bool = True,
-    ) -> None:  # fmt: skip
-        """A picture of the mechanism at time t (by default the end), in a file: .png, .jpg or .webp.
+        self, path: PathLike | None = None, t: float | None = None, *, show: Sequence[str] | None = None,
+        traces: Sequence[Any] = (), size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None,
+        theme: str = "light", labels: bool = False, title: str = "", transparent: bool = False, stamp: bool = True,
+    ) -> Any:  # fmt: skip
+        """A picture of the mechanism at time t (by default the end), in a file: .png, .jpg or .webp; without a path as an image
+        of Pillow, which a notebook shows.
 
         Between two times of the result coordinates move evenly from the one to the other. `traces`: bodies, frames, or
         (body, point) whose paths are drawn; `stamp`: whether the time is written on it; the rest as for `Model.draw`.
         """
         look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "transparent": transparent}
-        service("snapshot")(self, path, t, show=show, traces=traces, stamp=stamp, **look)
+        return service("snapshot")(self, path, t, show=show, traces=traces, stamp=stamp, **look)
 
     def video(
         self, path: PathLike, fps: float = 30.0, speed: float = 1.0, *, show: Sequence[str] | None = None,
@@ -219,6 +221,11 @@ class Result(NamedMotion):
 
     def __len__(self) -> int:
         return len(self.t)
+
+    def _facts(self) -> tuple[str, list[Fact]]:
+        counts = {"status": self.status, "times": len(self), "events": len(self.events), "impacts": len(self.impacts)}
+        span = f"{self.t[0]:g} … {self.t[-1]:g}" if len(self) else ""
+        return self.model.name, [("t", span, "s"), *((what, x, "") for what, x in counts.items()), *self.cost.facts()]
 
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} … {self.t[-1]:g} s" if len(self.t) else "empty"

@@ -21,6 +21,7 @@ from ...integrate.workspace import make_ready
 from ...model.events import Event
 from ...model.model import Model
 from ...model.parameters import check_values
+from ...model.settings import ENDING
 from ...model.states import check_state, check_tau
 from ...model.units import warn_of_degrees
 from ...types import real_array
@@ -130,8 +131,8 @@ class Prepared:
         return self.stabilisations(q, v, begin.forces, begin.t, duration, step, begin.parameters)[0]
 
     def events(self, start: StartState) -> list[Event]:
-        """The user's events, and limits of joints where they are not ignored."""
-        return [*self.own_events, *(limit_events(self.model, start.q) if self.options.limits != "ignore" else [])]
+        """The user's events, and limits of joints where a run ends at them."""
+        return [*self.own_events, *(limit_events(self.model, start.q) if self.options.limits in ENDING else [])]
 
     def motion(self, begin: Begin, how: Stabilisation, events: Sequence[Event], **others: Any) -> MotionSystem:
         """The equations of one motion and its integrator, compiled; `others`: further options of `Setup`."""

@@ -24,9 +24,11 @@ from ...errors import AssemblyError, MethodError, SimulationError, StateError, b
 from ...integrate.driver import FIRST, next_piece
 from ...integrate.trajectory import in_words, outcome
 from ...machine import beyond_memory
+from ...model.copying import with_limits
 from ...model.model import Model
 from ...model.motion import Motion
 from ...model.references import is_name_in
+from ...model.settings import ACT, ENDING, IGNORE
 from ...model.states import check_model, check_quaternions
 from ...model.units import warn_of_degrees
 from ...model.validity import beyond_validity, warn_of_deformation
@@ -39,7 +41,7 @@ from ..results.derived import rows_of
 from ..results.records import Cost
 from ..results.trajectories import Rollout
 from .batch import ENTRIES, Batch, LaneForces
-from .checks import Tau, whole, with_states
+from .checks import Tau, choice, whole, with_states
 from .elastic_steps import warn_of_elastic_steps, warn_of_shapes, warn_of_shapes_in_motion
 from .options import SIMULATE_ONLY, CompiledOptions, Control, FixedSteps, either, fixed_steps
 from .preparation import Prepared
@@ -66,6 +68,7 @@ def rollout(
     method: str = "auto",
     backend: str = "auto",
     integrator: str = "rk4",
+    limits: str = ACT,
     stabilisation: str | None = None,
     decay: float | Sequence[float] | None = None,
     every: int = 1,
@@ -94,6 +97,7 @@ def rollout(
     feedback        a traced law, as a force of the model's own: a function of `Motion` that pushes, compiled with the
                     equations and evaluated at every stage
     integrator      "rk4" or "euler" (semi-implicit)
+    limits          of joints: "act", as elastic stops, or "ignore"; for their sake no trajectory ends
     every           store every so many steps
     threads         of the processor
     t0, method, backend, stabilisation, decay, progress   as of `simulate`
@@ -105,9 +109,14 @@ def rollout(
     check_known("rollout", (name for name in others if name not in SIMULATE_ONLY), [*signature(rollout).parameters][:-1])
     for name in others:
         raise MethodError(f"{name}: an option of `simulate` that a rollout does not have; {SIMULATE_ONLY[name]}")
+    if is_name_in(ENDING, limits):
+        raise MethodError(
+            f"limits={limits!r}: an option of `simulate`, for a rollout 'act' or 'ignore'; {SIMULATE_ONLY['events']}"
+        )
+    choice(limits, "limits", (ACT, IGNORE))
     if not is_name_in(ENTRIES, integrator):
         raise MethodError(f"rollout steps with 'rk4' or 'euler', not with {brief(integrator)}")
-    model = check_model(model, "rollout")
+    model = with_limits(check_model(model, "rollout"), limits == ACT)
     grid = fixed_steps(duration, step, dt, steps, every, t0)
     given: Any
     controllers = check_control(control) if is_sampled(control) else []
