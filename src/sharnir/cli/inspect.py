@@ -28,12 +28,13 @@ MOST_CUTS = 12
 
 def command(options: Namespace) -> None:
     model = load_model(options)
+    line, options.remark = options.remark, ""
     report, model = model.import_report, numeric(model)  # parameters at their values
     model.import_report = report
     if options.json:
         print(json.dumps(as_data(model), indent=2, allow_nan=False))
     else:
-        show(model)
+        show(model, line)
 
 
 # --- as data ----------------------------------------------------------------------------------------------------------------
@@ -81,10 +82,12 @@ def _plain(x: Any) -> Any:
 
 
 # --- on the screen ----------------------------------------------------------------------------------------------------------
-def show(model: Model) -> None:
+def show(model: Model, remark: str = "") -> None:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
     console.print(tree_of(model))
     console.print(_summary(model))
+    if remark:
+        console.print(f"[yellow]{escape(remark)}[/]")
     for reason in model.cut_reasons[:MOST_CUTS]:
         console.print(f"  {escape(reason)}")
     if len(model.cut_reasons) > MOST_CUTS:

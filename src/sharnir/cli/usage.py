@@ -152,7 +152,7 @@ def values_by_joint(model: Model, options: Namespace, *names: str) -> dict[str, 
     """{joint: numbers} of each of these options."""
     out = {name: dict(getattr(options, name)) for name in names}
     for name, numbers in out.items():
-        hint = "".join(comma_hint(",".join(f"{x:g}" for x in given)) for given in numbers.values())
+        hint = "".join(comma_hint(",".join(f"{x:g}" for x in values)) for values in numbers.values())
         check_usage(f"--{name}", model.coordinates if name in COORDINATES else model.speeds, numbers or None, hint)
     return out
 

@@ -108,7 +108,7 @@ def _html(text: str) -> str:
 
 
 def printed(show: Callable[[Console], object], width: int) -> str:
-    """What `show` prints by rich, as text: without colours, in a notebook too."""
+    """The text that `show` prints by rich: without colours, in a notebook too."""
     from rich.console import Console
 
     out = StringIO()
