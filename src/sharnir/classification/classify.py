@@ -14,8 +14,8 @@ from ..comparison.contender import written_count
 from ..comparison.run import compare
 from ..dynamics import Dynamics
 from ..errors import AccuracyWarning, ModelError, SharnirError
-from ..forms.closed import independent_rows
 from ..forms.constraint_rows import speed_rows
+from ..forms.independent import independent_rows
 from ..forms.maggi import own_system
 from ..forms.matrices import Matrices
 from ..forms.system import System

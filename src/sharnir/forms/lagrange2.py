@@ -7,24 +7,25 @@ from collections.abc import Iterator
 import numpy as np
 
 from .blocks import dense, solve_definite
+from .independent import Rows
 from .kinetostatics import reactions
 from .matrices import Matrices
 from .solution import Solution
 from .system import System
 
 
-def direct_system(m: Matrices, tau: np.ndarray) -> System:
+def direct_system(m: Matrices, tau: np.ndarray, rows: Rows | None = None) -> System:
     """The direct method: M_r = BᵀMB, Q = Bᵀ(F − Mψ)."""
-    return System(m.M_r, tau + m.Q, (("q̈", m.n),))
+    return System(m.M_r, tau + m.Q, (("q̈", m.n),)).constrained(rows)
 
 
-def composite_system(m: Matrices, tau: np.ndarray) -> System:
+def composite_system(m: Matrices, tau: np.ndarray, rows: Rows | None = None) -> System:
     """Composite bodies: M_r = AᵀM*A, Q = AᵀQ*, with M* and Q* gathered from the leaves inward."""
     inertia = composite_inertia(m, m.M_blocks, dense(m.D))
     if m.deformed:
         carried = m.A.T @ np.array([m.inward(column) for column in dense(m.P).T]).T
         inertia = inertia + carried + carried.T
-    return System(inertia, tau + m.A.T @ m.Q_star - m.P.T @ m.psi, (("q̈", m.n),))
+    return System(inertia, tau + m.A.T @ m.Q_star - m.P.T @ m.psi, (("q̈", m.n),)).constrained(rows)
 
 
 def solve_direct(m: Matrices, tau: np.ndarray) -> Solution:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...backends import sizes
 from ...forms import accuracy
-from ...forms.closed import RANK_OF_SQUARE, independent_rows
+from ...forms.independent import RANK_OF_SQUARE, independent_rows
 from ...forms.matrices import Matrices
 from ...kernels.constrained import FLOOR, ON_FORCES, REFINED
 from ...model.elimination import Block, Link
