@@ -11,30 +11,12 @@ import numpy as np
 
 from ..errors import MethodError, brief, unknown
 from ..model.references import is_name_in
-from . import banded, extended, lagrange1, lagrange2, maggi, momentum, separate
+from . import banded, extended, kinetostatics, lagrange1, lagrange2, maggi, momentum, separate
 from .independent import Rows
 from .matrices import Matrices
 from .solution import Solution
 from .system import System
 
-Form = Callable[[Matrices, np.ndarray], Solution]
-
-
-def _loaded(solve: Form) -> Form:
-    """The model's own forces act at the joints beside τ."""
-    return lambda m, tau: solve(m, tau + m.load)
-
-
-FORMS: dict[str, Form] = {
-    "extended": _loaded(extended.solve),
-    "lagrange1": _loaded(lagrange1.solve),
-    "lagrange1-banded": _loaded(banded.solve),
-    "lagrange1-full": _loaded(lagrange1.solve_with_accelerations),
-    "direct": _loaded(lagrange2.solve_direct),
-    "composite": _loaded(lagrange2.solve_composite),
-    "maggi": _loaded(maggi.solve),
-    "separate": _loaded(separate.solve),
-}
 SYSTEMS: dict[str, Callable[[Matrices, np.ndarray, Rows | None], System]] = {
     "extended": extended.system,
     "lagrange1-full": lagrange1.full_system,
@@ -44,6 +26,35 @@ SYSTEMS: dict[str, Callable[[Matrices, np.ndarray, Rows | None], System]] = {
     "maggi": maggi.system,
     "momentum": momentum.assembled_system,
     "graph": extended.graph_system,
+}
+
+
+Form = Callable[[Matrices, np.ndarray], Solution]
+
+
+def _solved(form: str) -> Form:
+    """The assembled equations solved, and what they leave out from the motion they give."""
+
+    def solve(m: Matrices, tau: np.ndarray) -> Solution:
+        x = SYSTEMS[form](m, tau, None).solve()
+        qdd = x["q̈"] if "q̈" in x else m.joint_accelerations(x["v̇"])
+        vdot = x["v̇"] if "v̇" in x else m.B @ qdd + m.psi  # [I] (2.22)
+        R = x["R"].reshape(-1, 6) if "R" in x else kinetostatics.reactions(m, vdot, qdd)
+        return Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=R)
+
+    return solve
+
+
+def _loaded(solve: Form) -> Form:
+    """The model's own forces act at the joints beside τ."""
+    return lambda m, tau: solve(m, tau + m.load)
+
+
+FORMS: dict[str, Form] = {
+    **{form: _loaded(_solved(form)) for form in ("extended", "lagrange1-full", "direct", "composite", "maggi")},
+    "lagrange1": _loaded(lagrange1.solve),
+    "lagrange1-banded": _loaded(banded.solve),
+    "separate": _loaded(separate.solve),
 }
 
 

@@ -13,7 +13,6 @@ from .blocks import dense
 from .constraint_rows import constraint_rows
 from .independent import Rows
 from .matrices import Matrices
-from .solution import Solution
 from .system import System
 
 
@@ -34,9 +33,3 @@ def graph_system(m: Matrices, tau: np.ndarray, rows: Rows | None = None) -> Syst
     right = np.concatenate([m.F, -m.w_star_graph, tau, np.zeros(cut)])
     equations = System(matrix, right, (("v̇", 6 * m.N), ("R", len(S)), ("q̈", m.n + cut)))
     return equations.constrained(rows and constraint_rows(m, joints=False))
-
-
-def solve(m: Matrices, tau: np.ndarray) -> Solution:
-    """All unknowns in one solve; by SuperLU where the matrices are sparse."""
-    x = system(m, tau).solve()
-    return Solution(qdd=x["q̈"], vdot=x["v̇"].reshape(-1, 6), R=x["R"].reshape(-1, 6))

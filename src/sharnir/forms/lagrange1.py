@@ -6,7 +6,6 @@ R_τ = A(AᵀA)⁻¹τ = A⁺ᵀτ is the part of the reactions that the joint f
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -60,14 +59,7 @@ def solve_by(m: Matrices, tau: np.ndarray, solve_L: Callable[[Matrix, np.ndarray
     equations = system(m, tau)
     R = m.Z @ solve_L(equations.matrix, equations.right) + m.A_inverse.T @ tau
     vdot = m.M_inverse @ (m.S.T @ R + m.F)  # (3.9)
-    return _solution(m, vdot, R)
-
-
-def solve_with_accelerations(m: Matrices, tau: np.ndarray) -> Solution:
-    """Everything by (3.8)."""
-    x = full_system(m, tau).solve()
-    solution = _solution(m, x["v̇"], m.Z @ x["λ"])
-    return replace(solution, R=solution.R + (m.A_inverse.T @ (tau - m.D @ solution.qdd)).reshape(-1, 6))
+    return Solution(qdd=m.joint_accelerations(vdot), vdot=vdot.reshape(-1, 6), R=R.reshape(-1, 6))
 
 
 def joint_multipliers(m: Matrices) -> np.ndarray:
@@ -84,10 +76,6 @@ def multipliers_of(m: Matrices, R: np.ndarray) -> np.ndarray:
     m.needs_axes("lagrange1")
     out: np.ndarray = np.linalg.lstsq(dense(m.Z_graph), R, rcond=None)[0]
     return out
-
-
-def _solution(m: Matrices, vdot: np.ndarray, R: np.ndarray) -> Solution:
-    return Solution(qdd=m.joint_accelerations(vdot), vdot=vdot.reshape(-1, 6), R=R.reshape(-1, 6))
 
 
 def invert_masses(m: Matrices) -> list[np.ndarray]:

@@ -11,33 +11,20 @@ from ..errors import MethodError
 from ..model.mobility import degrees_of_freedom
 from .blocks import dense, stacked
 from .independent import Rows, independent, partition
-from .kinetostatics import reactions
 from .matrices import Matrices
-from .solution import Solution
 from .system import System
 
 
 def system(m: Matrices, tau: np.ndarray, rows: Rows | None = None) -> System:
-    """Both projections, one above the other; with rows for q̈, this stands beside v̇."""
-    if rows is not None:
-        return closed_system(m, tau, rows)
-    m.needs_axes("maggi")
+    """Both projections, one above the other. Beside v̇ stands q̈ where it has rows, or does not follow from v̇ joint by joint."""
+    if rows is not None or m.structure.coupled:
+        return closed_system(m, tau, rows or (np.zeros((0, m.n)), np.zeros(0)))
     top, bottom = m.B.T @ m.M, m.Z.T @ m.S
     tau = tau + m.B.T @ m.F
     if m.rotors.any():  # q̈ = A⁺(Sv̇ − w*) turns the rotors
         D = m.D @ m.A_inverse
         top, tau = top + D @ m.S, tau + D @ m.w_star
     return System(stacked(top, bottom), np.concatenate([tau, m.Z.T @ m.w_star]), (("v̇", 6 * m.N),))
-
-
-def solve(m: Matrices, tau: np.ndarray) -> Solution:
-    if m.structure.coupled:  # speeds that bodies share, elastic coordinates: q̈ is kept beside v̇, as with closed loops
-        qdd = closed_system(m, tau, (np.zeros((0, m.n)), np.zeros(0))).solve()["q̈"]
-        vdot = m.B @ qdd + m.psi
-        return Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=reactions(m, vdot, qdd))
-    vdot = system(m, tau).solve()["v̇"]
-    qdd = m.joint_accelerations(vdot)
-    return Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=reactions(m, vdot, qdd))
 
 
 def closed_system(m: Matrices, tau: np.ndarray, rows: Rows) -> System:
