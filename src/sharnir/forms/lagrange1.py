@@ -29,7 +29,7 @@ def full_system(m: Matrices, tau: np.ndarray, rows: Rows | None = None) -> Syste
     if m.rotors.any():
         rotors = S.T @ lift.T @ m.D
         M, force = M + rotors @ lift @ S, force + rotors @ (lift @ w)
-    unknowns = (("v̇", 6 * m.N), ("λ", K.shape[0]))
+    unknowns: tuple[tuple[str, int], ...] = (("v̇", 6 * m.N), ("λ", K.shape[0]))
     if rows is not None:
         J, gamma = rows
         used = independent_rows(whole := np.vstack([dense(K), J @ dense(lift @ S)]))

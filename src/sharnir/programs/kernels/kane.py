@@ -36,6 +36,13 @@ def recursive_sums(tree, w, k, M):
 
 def bias_recursive(tree, joints, x, w, y):
     world_state(tree, joints, x, w)
+    for a in range(y.h.shape[0]):
+        y.h[a] = w.base.bias[a]
+    take_off(x.load, y.h)
+
+
+def coupled_bias_recursive(tree, joints, x, w, y):
+    world_state(tree, joints, x, w)
     fold(tree, w.base.bias, y.h)
     take_off(x.load, y.h)
 
@@ -55,4 +62,7 @@ class Work(NamedTuple):
     forces: KaneForces
 
 
-PROGRAMS = [Program("bias/recursive", bias_recursive, Bias, Work, BiasOut)]
+PROGRAMS = [
+    Program("bias/recursive", bias_recursive, Bias, Work, BiasOut),
+    Program("coupled/bias/recursive", coupled_bias_recursive, Bias, Work, BiasOut),
+]
