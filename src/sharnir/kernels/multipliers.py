@@ -400,7 +400,7 @@ def row_of(tree, i):
 
 
 def place_of(tree, i, c):
-    """Where row c of joint i stands; those by which bodies give back what they were lent stand last, so that every pivot exists."""
+    """Where row c of joint i stands; those by which bodies give back what they were lent are last, so that every pivot exists."""
     n = joint_rows(tree, i)
     return row_of(tree, i) + c if c < n else row_of(tree, tree.carrier.shape[0]) + tree.lent_of[i] + c - n
 
