@@ -15,8 +15,8 @@ Term: TypeAlias = tuple[Any, sp.Symbol | None]
 """A formula or a matrix, and the symbol it is multiplied by."""
 Line: TypeAlias = tuple[Sequence[Term], Sequence[Term]]
 """Both sides of an equation."""
-SPACE = '<mspace width="0.16em"/>'
-"""Between factors."""
+TIMES, SPACE = "<mo>&InvisibleTimes;</mo>", '<mspace width="0.16em"/>'
+"""Between factors, as SymPy and as a page has it."""
 SHOWN = 6
 """Digits of decimal numbers."""
 SIMPLE, TENS = 12, (5, 10)
@@ -41,7 +41,25 @@ class _MathML(MathMLPresentationPrinter):  # type: ignore[misc]
         self.names = names
 
     def _print_Symbol(self, x: sp.Symbol, style: str = "plain") -> Any:
-        return parseString((self.names.get(x) or written(x.name)).mathml).documentElement
+        return _element((self.names.get(x) or written(x.name)).mathml)
+
+    def _print_Pow(self, x: sp.Pow) -> Any:
+        turned = isinstance(x.base, (sp.sin, sp.cos)) and x.exp.is_Integer and x.exp > 0
+        return self._turn(x.base, x.exp) if turned else super()._print_Pow(x)
+
+    def _turn(self, x: sp.Expr, power: sp.Integer | None = None) -> Any:
+        """sin² θ; brackets only around an angle of several parts."""
+        name = f"<mi>{x.func.__name__}</mi>"
+        name = f"<msup>{name}<mn>{power}</mn></msup>" if power else name
+        angle = self._print(x.args[0]).toxml().replace(TIMES, SPACE)
+        angle = angle if x.args[0].is_Symbol else f"<mo>(</mo>{angle}<mo>)</mo>"
+        return _element(f"<mrow>{name}<mo>\u2061</mo>{angle}</mrow>")
+
+    _print_sin = _print_cos = _turn
+
+
+def _element(text: str) -> Any:
+    return parseString(text).documentElement
 
 
 def _latex(x: Any, names: Mapping[sp.Symbol, Written]) -> str:
@@ -50,7 +68,7 @@ def _latex(x: Any, names: Mapping[sp.Symbol, Written]) -> str:
 
 
 def _mathml(x: Any, names: Mapping[sp.Symbol, Written]) -> str:
-    return _MathML(names).doprint(x).replace("<mo>-</mo>", "<mo>−</mo>").replace("<mo>&InvisibleTimes;</mo>", SPACE)
+    return _MathML(names).doprint(x).replace("<mo>-</mo>", "<mo>−</mo>").replace(TIMES, SPACE)
 
 
 LATEX = Style(_latex, " + ", " - ", " ", r"\left({}\right)")
