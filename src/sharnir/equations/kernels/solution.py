@@ -58,7 +58,7 @@ class StabilisationTerms(NamedTuple):
 
 
 class Iteration(NamedTuple):
-    """What an iterative method keeps from call to call, how far it goes, and what it reports."""
+    """Memory of an iterative method from call to call, how far it goes, and what it reports."""
 
     memory: InertiaMemory
     tolerance: Array[1]
