@@ -205,7 +205,20 @@ def file(tmp_path):
     return write(tmp_path, *arm())
 
 
-FEW = ("--acting", "motion", "--methods", "separate,composite", "--backends", "python", "--states", 2, "--rounds", 2, "--batch", 4)
+FEW = (
+    "--acting",
+    "motion",
+    "--methods",
+    "separate,composite",
+    "--backends",
+    "python",
+    "--states",
+    2,
+    "--rounds",
+    2,
+    "--batch",
+    4,
+)
 
 
 def test_table_numbers_picture_and_page(run, file, tmp_path):
