@@ -1,6 +1,6 @@
 """Warnings of runs, most of them before they begin. Of flexible bodies: locked ones, too few shapes, and fixed steps too long for
 the fastest vibration, beyond the limit of stability, where it grows without end. Of joints: starts far beyond their stops, and
-fixed steps too long for their friction and damping.
+fixed steps too long for their dry friction.
 
 Elastic coordinates vibrate as e¨ = −W(K e + C ė), with W the elastic part of the inverse mass matrix. Every method takes the
 modes of this linear system from step to step by a factor; where one is larger than 1 in magnitude the run diverges.
@@ -51,7 +51,7 @@ def warn_of_elastic_steps(d: Dynamics, q: FloatArray, t: float, parameters: Any,
 
 
 def _warn_of_joints(d: Dynamics, q: FloatArray, t: float, parameters: Any, step: float | None, integrator: str) -> str:
-    """Warn of starts far beyond stops, and of steps too long for dry friction and damping of joints, read off accelerations."""
+    """Warn of starts far beyond stops, and of steps too long for dry friction of joints, read off accelerations."""
     model = d.model
     kinds = {type(force) for force in d.structure.forces.forces.values()}
     if JointStop in kinds:
@@ -71,11 +71,10 @@ def _warn_of_joints(d: Dynamics, q: FloatArray, t: float, parameters: Any, step:
         return ""  # the run will say it
     rest, creep, slide = a.reshape(3, *one.shape).diagonal(axis1=1, axis2=2)
     for name, rate, level in zip(model.v_names, (rest - creep) / CREEP, rest - slide, strict=False):
-        grows = level > 0.5 * rate * SLIDE  # the same rate at both speeds
-        what = "grows without end" if grows else f"chatters within {step * level:.2g} rad/s or m/s"
-        too_long = rate > 0.0 and FACTORS[integrator](np.zeros((1, 1)), np.array([[rate]]), step) > GROWTH
-        if too_long and (grows or step * level > CHATTER):
-            text = f"a step of {step:.3g} s is too long for {integrator!r}: by friction and damping the speed of {name!r} {what}"
+        is_dry = 0.0 < level < 0.5 * rate * SLIDE  # damping has the same rate at both speeds
+        if is_dry and step * level > CHATTER and FACTORS[integrator](np.zeros((1, 1)), np.array([[rate]]), step) > GROWTH:
+            text = f"a step of {step:.3g} s is too long for {integrator!r}: dry friction makes {name!r} chatter within "
+            text += f"{step * level:.2g} rad/s or m/s"
             warn(text := f"{text}; take a step below about {2.0 / rate:.1g} s, or integrator='radau'", AccuracyWarning)
             return text
     return ""
