@@ -13,7 +13,7 @@ from time import process_time
 import numpy as np
 
 import sharnir as sh
-from sharnir.forms.closed import independent_rows
+from sharnir.forms.independent import independent_rows
 from sharnir.machine import machine
 from sharnir.reporting.formats import duration
 from sharnir.reporting.table import Table

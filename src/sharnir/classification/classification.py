@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,8 +70,6 @@ class Node:
     matrices: Matrices | None = None
     skeleton: Skeleton | None = None
     methods: list[MethodUse] = field(default_factory=list)
-    integrators: tuple[str, ...] = ()
-    """Integrators that carry its motion on, where some method solves it."""
     children: list[Node] = field(default_factory=list)
 
     def __repr__(self) -> str:
@@ -175,8 +174,6 @@ class Classification:
         return text(self)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         return f"<pre>{escape(str(self))}</pre>"
 
     def report(self, path: str | PathLike[str]) -> Path:

@@ -14,12 +14,11 @@ from ..comparison.contender import written_count
 from ..comparison.run import compare
 from ..dynamics import Dynamics
 from ..errors import AccuracyWarning, ModelError, SharnirError
-from ..forms.closed import independent_rows
 from ..forms.constraint_rows import speed_rows
+from ..forms.independent import independent_rows
 from ..forms.maggi import own_system
 from ..forms.matrices import Matrices
 from ..forms.system import System
-from ..integrate.methods import INTEGRATORS
 from ..model.model import Model
 from ..model.motion import Motion
 from ..model.states import check_model
@@ -132,7 +131,7 @@ def _node(entry: dict[str, Any], m: Matrices, uses: list[MethodUse], own: Any) -
         only = f"only {rank} of the {len(m.K)} rows of its cut joints are independent here"
         node.why_not = f"{only}: reactions are not unique, and the matrix is singular; the forms below keep independent rows"
     if node.fits:
-        node.skeleton, node.integrators = skeleton(m.model), tuple(INTEGRATORS) if solved else ()
+        node.skeleton = skeleton(m.model)
     if m.model.constraints and node.name in ("graph", "maggi"):  # blocks of another kind
         node.blocks = ""
     return node

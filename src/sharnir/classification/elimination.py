@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from math import log2
 from typing import NamedTuple
 
+import numpy as np
+
+from ..equations.motion.share import blocks_of
 from ..forms.banded import joints_that_meet
-from ..forms.constraint_rows import traced_constraints
 from ..model.model import Model
 from ..model.topology import path
 
@@ -45,21 +47,13 @@ class Cost(NamedTuple):
 
 
 def skeleton(model: Model) -> Skeleton:
-    s, carriers = model.structure, model.parents
-    loops = []
-    cut = {joint.name for joint in model.closing_joints}
-    for name, one in traced_constraints(model).items():
-        bodies, joints = set[int](), set[int]()
-        for kind, k in one.keys:
-            if kind in ("r", "G", "velocity"):
-                bodies.add(k // {"r": 3, "G": 9, "velocity": 6}[kind] - 1)
-            elif kind in ("q", "v"):
-                first = s.q_first if kind == "q" else s.v_first
-                joints.add(max(i for i in range(s.nb) if first[i + 1] <= k))
-        ways = [set(path(carriers, i)) for i in bodies if i >= 0]
-        inside = name in cut and len(ways) == len(bodies) > 1  # it does not feel a motion that both its bodies share
+    s, carriers, loops = model.structure, model.parents, []
+    for block in blocks_of(model):
+        joints = {int(np.searchsorted(s.v_first, link.number, side="right")) - 2 for link in block.speeds}
+        ways = [set(path(carriers, link.number - 1)) if link.number else set() for link in block.bodies]
+        inside = block.internal and len(ways) > 1  # it does not feel a motion that all its bodies share
         shared = set.intersection(*ways) if inside else set()
-        loops.append((frozenset(joints.union(*ways) - shared), one.n_rows))
+        loops.append((frozenset(joints.union(*ways) - shared), len(block.rows)))
     return Skeleton(carriers, [s.v_slice(i + 1).stop - s.v_slice(i + 1).start for i in range(s.nb)], loops)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import StringIO
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 SIZE = 4_000_000
 """Bytes of a page, most of which are numbers of matrices."""
-DRAWN = 40_000
-"""Numbers of a matrix up to which it is drawn on the page."""
+DRAWN, SAID = 20_000, 1_000
+"""Numbers of a matrix up to which it is drawn on the page, and up to which each tells its value."""
 
 
 def text(c: Classification) -> str:
@@ -42,8 +42,9 @@ def show(c: Classification, console: Console) -> None:
     console.print(f"[bold]{escape(c.model.name)}[/]: {escape(mechanism(c))}")
     branches: dict[str, Tree] = {}
     for node in c:
+        numbers = ", ".join(map(" ".join, facts(node)))
         mark = "" if node.fits else "[yellow]does not fit[/]: " + escape(node.why_not)
-        label = f"[bold]{node.title}[/] [cyan]{escape(node.equation)}[/]  {mark or escape(summary(node))}"
+        label = f"[bold]{node.title}[/] [cyan]{escape(node.equation)}[/]  {mark or escape(numbers)}"
         branches[node.name] = branches[node.parent].add(label) if node.parent else Tree(label)
         for use in node.methods:
             cost = [f"{count(use.operations.total)} operations"] if use.operations else []
@@ -60,17 +61,19 @@ def mechanism(c: Classification) -> str:
     return f"{counted_bodies(len(c.model.bodies), len(c.model.structure.deformations))}, {c.mobility.summary}"
 
 
-def summary(node: Node) -> str:
-    """Unknowns, non-zeros, band, factors and growth in a line."""
-    facts = []
+def facts(node: Node) -> list[tuple[str, str]]:
+    """Pairs of a number and what it is."""
+    out = []
     if node.matrix is not None:
-        facts.append(f"{plural(node.size, 'unknown')}: " + " ".join(f"{letter} ({n})" for letter, n in node.unknowns if n))
-        facts += [f"{count(node.nonzeros)} non-zeros", f"band {node.band}"]
+        out.append((plural(node.size, "unknown"), " ".join(f"{letter} ({n})" for letter, n in node.unknowns if n)))
+        out.append((count(node.nonzeros), "non-zeros"))
+        out.append((count(node.band), "half-bandwidth"))
     if node.cost is not None:
-        facts.append(f"factors {count(node.cost.entries)}" + f" ({count(node.cost.fill)} fill-in)" * bool(node.cost.fill))
+        out.append((count(node.cost.entries), f"in the factors, {count(node.cost.fill)} of them fill-in"))
+        out.append((count(node.cost.multiplications), "multiplications"))
     if node.growth is not None:
-        facts.append("factors ∝ {}, multiplications ∝ {}".format(*map(power, node.growth)))
-    return ", ".join(facts)
+        out.append(("∝ {}, ∝ {}".format(*map(power, node.growth)), "growth of both"))
+    return out
 
 
 def power(p: float) -> str:
@@ -82,37 +85,29 @@ def power(p: float) -> str:
 def write_report(c: Classification, path: str | PathLike[str]) -> Path:
     check_writable(path, SIZE)
     nodes = list(c)
-    assembled = [node for node in nodes if node.matrix is not None]
     filled = page(
-        "sharnir.classification", "page.html", figures={}, c=c, nodes=nodes, mechanism=mechanism(c), missing=MISSING, count=count,
-        cards={n.name: cards(n) for n in nodes}, letters=definitions()["letters"],
-        matrices={n.name: drawing(n) for n in assembled},
+        __package__, "page.html", figures={}, c=c, nodes=nodes, mechanism=mechanism(c), missing=MISSING, count=count,
+        facts={node.name: facts(node) for node in nodes}, letters=definitions()["letters"],
+        pictures={node.name: pictures(node) for node in nodes},
     )  # fmt: skip
     return write_page(filled, path)
 
 
-def cards(node: Node) -> list[tuple[str, str]]:
-    """Pairs of a number and what it is."""
+def pictures(node: Node) -> list[tuple[str, list[tuple[int, int, str]]]]:
+    """Numbers of the matrix and of the right-hand side beside it, as written and body by body: column, row, and what is said."""
+    if node.matrix is None or node.nonzeros > DRAWN:
+        return []
+    (rows, columns, values), n, right = node.entries, node.size, np.flatnonzero(node.right)
+    rows, columns = np.append(rows, right), np.append(columns, np.full(len(right), n))
+    values, names = np.append(values, node.right[right]), [*(name for name, _ in node.labels), "right-hand side"]
+    said = [""] * len(values)
+    if len(values) <= SAID:
+        said = [f"{names[i]}, {names[j]}: {x:.4g}" for i, j, x in zip(rows, columns, values, strict=True)]
+    orders = {"Matrix and right-hand side": np.arange(n), "Ordered body by body": node.by_body}
+    if (node.by_body == np.arange(n)).all():
+        del orders["Ordered body by body"]
     out = []
-    if node.matrix is not None:
-        share = node.nonzeros / max(node.size**2, 1)
-        out.append((count(node.size), "unknowns: " + " + ".join(f"{k} {letter}" for letter, k in node.unknowns if k)))
-        out.append((count(node.nonzeros), f"non-zeros in this state, {share:.1%} of the matrix"))
-        out.append((count(node.band), "half-bandwidth, unknowns ordered body by body"))
-    if node.cost is not None:
-        out.append((count(node.cost.entries), f"numbers in the factors, {count(node.cost.fill)} of them fill-in"))
-        out.append((count(node.cost.multiplications), "multiplications to factorise"))
-    if node.growth is not None:
-        out.append((", ".join(map(power, node.growth)), "growth of both, N bodies"))
+    for title, order in orders.items():
+        place = [*np.argsort(order).tolist(), n + max(1, n // 20)]
+        out.append((title, [(place[j], place[i], text) for i, j, text in zip(rows, columns, said, strict=True)]))
     return out
-
-
-def drawing(node: Node) -> dict[str, Any]:
-    """The matrix and its right-hand side as the page draws them."""
-    (rows, columns, values), ends = node.entries, np.cumsum([0, *(n for _, n in node.unknowns)]).tolist()
-    groups = [[letter, at, n] for (letter, n), at in zip(node.unknowns, ends, strict=False) if n]
-    square = {"n": node.size, "groups": groups, "names": [name for name, _ in node.labels], "order": node.by_body.tolist()}
-    if len(values) > DRAWN:
-        return square | {"i": [], "j": [], "x": [], "b": []}
-    x, b = ([float(f"{x:.4g}") for x in numbers.tolist()] for numbers in (values, node.right))
-    return square | {"i": rows.tolist(), "j": columns.tolist(), "x": x, "b": b}

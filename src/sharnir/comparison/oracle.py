@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..forms import FORMS, momentum
-from ..forms.closed import extended as closed_extended
+from ..forms.closed import by_extended
 from ..forms.constraint_rows import constraint_rows
 from ..forms.matrices import Matrices
 from ..model.model import Model
@@ -43,7 +43,7 @@ class Oracle:
         if gives != "q̈":
             return momentum.momentum_rates(m, s.tau[k], momentum.velocities(m, momentum.momenta(m))[2])
         if self.model.constraints:
-            return closed_extended(m, s.tau[k] + m.load, constraint_rows(m))[0]
+            return by_extended(m, s.tau[k] + m.load, constraint_rows(m))[0]
         return FORMS["extended"](m, s.tau[k]).qdd
 
 

@@ -20,7 +20,7 @@ from .formulas import Names, Textbook, node_by_node
 from .names import Written, written
 from .python_code import python_text
 from .sums import Sum
-from .typeset import LATEX, MATHML, Line, Style, sides
+from .typeset import LATEX, MATHML, Line, Style, Term, side
 
 TITLES = {
     "rates": "Rates of the coordinates", "kinetic": "Kinetic energy", "potential": "Potential energy",
@@ -29,8 +29,13 @@ TITLES = {
     "J": "Jacobian of the constraints", "gamma": "Accelerations of the constraints, J v̇ + γ = 0", "momentum": "Momenta",
 }  # fmt: skip
 """Parts that `latex` can be asked for."""
+LETTERS = {
+    "kinetic": "T", "potential": "V", "M": "M", "coriolis": "c", "gravity": "g", "forces": "Q", "J": "J", "gamma": "gamma",
+}  # fmt: skip
 READ = ("rates", "kinetic", "potential", "momentum", "equations", "constraints", "definitions")
 """Parts it gives where nothing is asked for."""
+OF_CODE = ("q", "v", "np", "math")
+"""Names of the Python code."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,7 +44,7 @@ class EquationsOfMotion:
 
     name: str
     form: str
-    parts: dict[str, sp.Matrix]
+    parts: dict[str, Any]
     """M, coriolis, gravity, forces, kinetic, potential, rates; with constraints residuals, speeds, J, gamma; of the form
     "hamilton" momentum and momentum rates."""
     symbols: dict[str, list[sp.Symbol]]
@@ -57,15 +62,14 @@ class EquationsOfMotion:
     def sympy(self) -> dict[str, Any]:
         """Matrices, symbols by the names of q, v, a, tau, lambda, t, `parameters` by their names in the model, `definitions`."""
         own = {"parameters": dict(zip(self.parameters, self.symbols["parameters"], strict=True)), "definitions": self.definitions}
-        scalars = {name: self.parts[name][0] for name in ("kinetic", "potential")}
-        return {**self.parts, **scalars, **self.symbols, **own}
+        return {**self.parts, **self.symbols, **own}
 
     def latex(self, part: str = "") -> str:
         """Lines of LaTeX, one below the other, without dollars: everything, or one part: "equations", "kinetic", "M" …"""
         lines = self._lines(part)
         if not lines:
             return ""
-        return "\\begin{aligned}\n" + " \\\\\n".join(" &= ".join(self._typeset(LATEX, x)) for x in lines) + "\n\\end{aligned}"
+        return "\\begin{aligned}\n" + " \\\\\n".join(" &= ".join(self._sides(LATEX, x)) for x in lines) + "\n\\end{aligned}"
 
     def _repr_latex_(self) -> str:
         return f"$$\n{self.latex()}\n$$"
@@ -76,7 +80,7 @@ class EquationsOfMotion:
 
     def html(self, path: str | PathLike[str] | None = None) -> str | Path:
         """A page that opens offline in any browser; written to a file where a path is given."""
-        sections = [(TITLES[part], ["<mo>=</mo>".join(self._typeset(MATHML, x)) for x in self._lines(part)]) for part in TITLES]
+        sections = [(TITLES[part], ["<mo>=</mo>".join(self._sides(MATHML, x)) for x in self._lines(part)]) for part in TITLES]
         text = page(__package__, "page.html", figures={}, equations=self, sections=[x for x in sections if x[1]])
         return text if path is None else write_page(text, path)
 
@@ -91,53 +95,51 @@ class EquationsOfMotion:
         return f"<EquationsOfMotion: {self.summary()}>"
 
     # --- lines ----------------------------------------------------------------------------------------------------------------
-    def _typeset(self, style: Style, line: Line) -> tuple[str, str]:
-        return sides(style, line, self._written)
+    def _sides(self, style: Style, line: Line) -> list[str]:
+        return [side(style, terms, self._written) for terms in line]
 
     def _lines(self, part: str) -> list[Line]:
+        parts, symbols = self.parts, self.symbols
         if not part:
             return [line for one in READ for line in self._lines(one)]
         if part not in TITLES:
             raise MethodError(unknown(f"part {part!r}", part, TITLES, "parts"))
-        parts, symbols = self.parts, self.symbols
-        if part in ("kinetic", "potential"):
-            return (
-                [] if parts[part][0] == 0 else [([(sp.Symbol("T" if part == "kinetic" else "V"), None)], _terms(parts[part][0]))]
-            )
-        if part == "definitions":
-            return [([(symbol, None)], _terms(x)) for symbol, x in self.definitions]
-        if part == "rates":
-            pairs = zip(symbols["rates of q"], parts["rates"], strict=True)
-            return [([(symbol, None)], _terms(x)) for symbol, x in pairs if symbol != x]
-        if part == "constraints":
-            return [(_terms(x), [(sp.Integer(0), None)]) for name in ("residuals", "speeds") for x in parts.get(name, ())]
-        if part == "momentum":
-            return [([(p, None)], _terms(x)) for p, x in zip(symbols.get("p", ()), parts.get("momentum", ()), strict=False)]
         if part == "equations":
-            return self._hamilton() if self.form == "hamilton" else [self._row(k) for k in range(len(symbols["v"]))]
-        letter = {"coriolis": "c", "gravity": "g", "forces": "Q", "gamma": "gamma"}.get(part, part)
-        found = parts.get(part)
-        return [] if found is None or found.is_zero_matrix else [([(sp.Symbol(letter), None)], [(found, None)])]
+            return [self._equation(k) for k in range(len(symbols["v"]))]
+        if part == "constraints":
+            return [(_terms(x), []) for name in ("residuals", "speeds") for x in parts.get(name, ())]
+        if part in LETTERS:
+            zero = part not in parts or parts[part] == 0 * parts[part]
+            pairs = [] if zero else [(sp.Symbol(LETTERS[part]), parts[part])]
+        elif part == "definitions":
+            pairs = self.definitions
+        else:
+            names = symbols["rates of q"] if part == "rates" else symbols.get("p", [])
+            pairs = list(zip(names, parts.get(part, []), strict=True))
+        return [([(symbol, None)], _terms(x)) for symbol, x in pairs if symbol != x]
 
-    def _row(self, k: int) -> Line:
+    def _equation(self, k: int) -> Line:
+        """The equation of speed k, or of its momentum."""
         parts, symbols = self.parts, self.symbols
-        inertia = [(x, a) for x, a in zip(parts["M"].row(k), symbols["a"], strict=True) if x != 0]
-        left = [*inertia, *(term for name in ("coriolis", "gravity") for term in _terms(parts[name][k], empty=True))]
-        right = [(symbols["tau"][k], None), *_terms(parts["forces"][k], empty=True)]
-        if "J" in parts:
-            right += [(x, lam) for x, lam in zip(parts["J"].col(k), symbols["lambda"], strict=True) if x != 0]
-        return left, right
 
-    def _hamilton(self) -> list[Line]:
-        rows = zip(
-            self.symbols["rates of p"], self.symbols["tau"], self.parts["momentum rates"], self.parts["forces"], strict=True
-        )
-        return [([(p, None)], [(tau, None), *_terms(x, empty=True), *_terms(Q, empty=True)]) for p, tau, x, Q in rows]
+        def of(*names: str) -> list[Term]:
+            return [term for name in names for term in _terms(parts[name][k])]
+
+        def products(column: sp.Matrix, name: str) -> list[Term]:
+            return [(x, symbol) for x, symbol in zip(column, symbols[name], strict=True) if x != 0]
+
+        tau: list[Term] = [(symbols["tau"][k], None)]
+        if self.form == "hamilton":
+            return [(symbols["rates of p"][k], None)], [*tau, *of("momentum rates", "forces")]
+        reactions = products(parts["J"].col(k), "lambda") if "J" in parts else []
+        return [*products(parts["M"].row(k), "a"), *of("coriolis", "gravity")], [*tau, *of("forces"), *reactions]
 
 
-def _terms(x: sp.Expr, empty: bool = False) -> list[tuple[sp.Expr, sp.Symbol | None]]:
-    """The terms of a sum; of zero none, where that may be."""
-    return [] if empty and x == 0 else [(term, None) for term in x.as_ordered_terms()]
+def _terms(x: Any) -> list[Term]:
+    """The terms of a sum; zero has none."""
+    if isinstance(x, sp.MatrixBase):
+        return [(x, None)]
+    return [(term, None) for term in x.as_ordered_terms() if term != 0]
 
 
 def assembled(
@@ -179,14 +181,15 @@ def assembled(
         textbook = Textbook(sums[0].atoms, book, [key for key in keys if key.startswith("parameter")])
         found = [textbook.formula(x) for x in sums]
         operations = int(sum(sp.count_ops(x) for x in (*found, *(x for _, x in book.definitions))))
-    parts, at = {}, 0
+    parts, at = dict[str, Any](), 0
     for name, group in groups.items():
         width = s.nv if name in ("M", "J") else 1
-        parts[name] = sp.Matrix(len(group) // width, width, found[at : at + len(group)])
+        own_part = found[at : at + len(group)]
+        parts[name] = own_part[0] if name in ("kinetic", "potential") else sp.Matrix(len(group) // width, width, own_part)
         at += len(group)
     values = {name: model.parameters[name] for name in letters}
-    notes = list(_notes(model, sums is not None))
     simplified = sums is not None
+    notes = list(_notes(model, simplified))
     return EquationsOfMotion(
         model.name, form, parts, symbols, values, book.definitions, simplified, operations, notes, given.written
     )
@@ -197,7 +200,7 @@ class _Given:
 
     def __init__(self) -> None:
         self.written: dict[sp.Symbol, Written] = {}
-        self._taken = {"q", "v", "np", "math"}  # names of the Python code
+        self._taken = set(OF_CODE)
 
     def __call__(self, names: Iterable[Written]) -> list[sp.Symbol]:
         return [self._symbol(name) for name in names]
@@ -211,7 +214,7 @@ class _Given:
             found, k = name._replace(indices=(*name.indices, str(k))), k + 1
         self._taken.add(found.identifier)
         symbol = sp.Symbol(found.identifier, real=True)
-        self.written[symbol] = name if name.identifier in ("q", "v", "np", "math") else found
+        self.written[symbol] = name if name.identifier in OF_CODE else found
         return symbol
 
 

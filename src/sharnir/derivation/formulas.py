@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import sympy as sp
-from sympy.simplify.fu import TR6, TR8, TR10i
+from sympy.simplify.fu import TR6, TR8
 
 from ..trace import Graph, Number, Symbol, needed
 from .exact import Coefficient, exact
@@ -16,8 +16,8 @@ from .sums import ONE, Atoms, Monomial, Sum, Terms, joined
 
 NAMED = 6
 """Operations of a root or a function beyond which it gets a name."""
-CONTRACTED, FOURIER = 24, 8
-"""Terms up to which angle sums are looked for, and multiples of angles."""
+FOURIER = 8
+"""Terms up to which sums of angles are looked for."""
 SHORT = 3000
 """Denominators beyond which a ratio is written as a decimal number."""
 OPERATIONS: dict[str, Any] = {
@@ -89,23 +89,14 @@ class Textbook:
             for c, product in self._shortest(polynomial):
                 moving = tuple((k, power) for k, power in rest if not self._is_constant(k))
                 collected.setdefault(product, {}).setdefault(moving, {})[joined(rest, _inverse(moving))] = c
-        terms = [term for product, inside in collected.items() for term in self._with_turns(product, inside)]
+        terms = []
+        for product, inside in collected.items():
+            found = [self._factored(c) * self._product(moving) for moving, c in inside.items()]
+            together = sp.Add.make_args(sp.factor_terms(sp.Add(*found)))
+            terms += found if product == 1 else [_sum_of(together) * product]
         common = set.intersection(*(set(sp.Mul.make_args(term)) for term in terms)) if len(terms) > 1 else set()
         total = sp.Add(*(term / sp.Mul(*common) for term in terms)) if common else sp.Add(*terms)
         return sp.Mul(self._product(shared), *common, total)
-
-    def _with_turns(self, product: sp.Expr, inside: dict[Monomial, Terms]) -> Iterator[sp.Expr]:
-        """Terms that share a product of sines and cosines: together where there is one."""
-        if product == 1 or len(inside) == 1:
-            yield from (self._factored(c) * self._product(moving) * product for moving, c in inside.items())
-            return
-        shared = _shared([joined(moving, still) for moving, c in inside.items() for still in c])
-        moved, held = (tuple(x for x in shared if self._is_constant(x[0]) == held) for held in (False, True))
-        terms = []
-        for moving, c in inside.items():
-            less = {joined(still, _inverse(held)): x for still, x in c.items()}
-            terms.append(self._factored(less) * self._product(joined(moving, _inverse(moved))))
-        yield self._product(shared) * _sum_of(terms) * product
 
     def _shortest(self, turns: Terms) -> Iterator[tuple[Coefficient, sp.Expr]]:
         """A polynomial in sines and cosines in as few terms as it can be written with: (coefficient, product)."""
@@ -116,7 +107,6 @@ class Textbook:
         ways = [sp.Add(*(sp.Mul(number(c), self._product(m)) for m, c in turns.items()))]
         if len(turns) > 1:
             ways.append(sp.expand(TR6(ways[0])))
-            ways += [_contracted(way) for way in ways]
             if len(turns) <= FOURIER:
                 ways.append(sp.expand(TR8(ways[0])))
         best = min(ways, key=lambda way: (len(sp.Add.make_args(way)), sp.count_ops(way)))
@@ -158,15 +148,6 @@ class Textbook:
                     found = self.names.named(found)
             self._formulas[k] = found
         return self._formulas[k]
-
-
-def _contracted(x: sp.Expr) -> sp.Expr:
-    """A sum with sines and cosines of sums of angles, found among terms whose coefficients differ at most in sign."""
-    alike: dict[sp.Expr, list[sp.Expr]] = {}
-    for term in sp.Add.make_args(x):
-        c, product = term.as_coeff_Mul()
-        alike.setdefault(abs(c), []).append(product if c > 0 else -product)
-    return sp.Add(*(c * (TR10i(sp.Add(*y)) if 1 < len(y) <= CONTRACTED else sp.Add(*y)) for c, y in alike.items())).expand()
 
 
 def _inverse(monomial: Monomial) -> Monomial:

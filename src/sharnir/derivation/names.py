@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import keyword
 import re
+from html import escape
 from typing import NamedTuple
 
-GREEK = frozenset(
-    {
-        "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
-        "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi",
-        "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega",
-    }
-)  # fmt: skip
+from sympy.printing.latex import tex_greek_dictionary
+from sympy.printing.pretty.pretty_symbology import greek_unicode
+
 FIELDS = {"mass": "m", "inertia": "I", "com": "c", "gravity": "g", "stiffness": "k", "damping": "d", "length": "l"}
 """Letters for numbers of a model that are parameters by their paths."""
 COMPONENTS = {f"{letter}{x}": (name, x) for letter, name in (("w", "omega"), ("v", "v"), ("q", "q")) for x in "wxyz"}
@@ -38,30 +35,45 @@ class Written(NamedTuple):
 
     @property
     def latex(self) -> str:
-        base = latex_word(self.base)
+        base = _latex(self.base)
         base = f"\\{'d' * self.dots}ot{{{base}}}" if self.dots else base
-        return f"{base}_{{{','.join(map(latex_word, self.indices))}}}" if self.indices else base
+        return f"{base}_{{{','.join(map(_latex, self.indices))}}}" if self.indices else base
+
+    @property
+    def mathml(self) -> str:
+        base = _mathml(self.base)
+        base = f'<mover accent="true">{base}<mo>{"˙¨"[self.dots - 1]}</mo></mover>' if self.dots else base
+        return f"<msub>{base}<mrow>{'<mo>,</mo>'.join(map(_mathml, self.indices))}</mrow></msub>" if self.indices else base
 
 
 def written(name: str) -> Written:
     """A name of the model, with a dot between joint and coordinate, or along a path."""
-    *owners, last = name.split(".")
-    if owners:
-        letters = [k for k, word in enumerate([*owners, last]) if (k and word in FIELDS) or word == "gravity"]
-        if letters:
-            words = [*owners, last]
-            return Written(FIELDS[words.pop(letters[0])], tuple(reversed(words)))
-        base, *more = COMPONENTS.get(last) or written(last)[:2]
-        own = tuple(more) if last in COMPONENTS else more[0]
-        return Written(base, (*own, *owners))
-    found = re.fullmatch(r"([^\W\d_]+)[ _]?(\d+)", name)
-    if found is None and (short := re.fullmatch(r"([^\W\d_]+)_(\w+)", name)) and (len(short[1]) == 1 or short[1] in GREEK):
+    words = name.split(".")
+    last = words[-1]
+    if len(words) > 1 and (letters := [word for word in words if word == "gravity"] or [x for x in words[1:] if x in FIELDS]):
+        words.remove(letters[0])
+        return Written(FIELDS[letters[0]], tuple(reversed(words)))
+    if len(words) > 1 and last in COMPONENTS:
+        base, component = COMPONENTS[last]
+        return Written(base, (component, *words[:-1]))
+    found = re.fullmatch(r"([^\W\d_]+)[ _]?(\d+)", last)
+    if (
+        found is None
+        and (short := re.fullmatch(r"([^\W\d_]+)_(\w+)", last))
+        and (len(short[1]) == 1 or short[1] in greek_unicode)
+    ):
         found = short
-    return Written(found[1], (found[2],)) if found else Written(name)
+    base, *own = found.groups() if found else (last,)
+    return Written(base, (*own, *words[:-1]))
 
 
-def latex_word(word: str) -> str:
-    if word in GREEK:
-        return f"\\{word}"
+def _latex(word: str) -> str:
+    if word in greek_unicode:
+        return str(tex_greek_dictionary.get(word, f"\\{word}"))
     upright = re.sub("[^A-Za-z0-9-]+", r"\\ ", word)
     return word if len(word) == 1 or word.isdigit() else f"\\mathrm{{{upright}}}"
+
+
+def _mathml(word: str) -> str:
+    kind = "mn" if word.isdigit() else "mi"
+    return f"<{kind}>{escape(greek_unicode.get(word, word))}</{kind}>"

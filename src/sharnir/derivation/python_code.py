@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import sympy as sp
+from sympy.core.function import AppliedUndef
 from sympy.printing.pycode import PythonCodePrinter
 
 from ..errors import ModelError
@@ -13,7 +13,7 @@ from ..errors import ModelError
 if TYPE_CHECKING:
     from .equations_of_motion import EquationsOfMotion
 
-TEXT = '''"""Equations of motion of {name}: M dv/dt + h = tau + J' lambda, J dv/dt + gamma = 0."""
+TEXT = '''# Equations of motion of {name!r}: M dv/dt + h = tau + J' lambda, J dv/dt + gamma = 0
 
 import math
 
@@ -23,7 +23,9 @@ import numpy as np
 def equations(q, v, t=0.0{parameters}):
     """M (n, n), h (n,), J (m, n), gamma (m,) in a state."""
     {states} = q, v
-{body}
+{definitions}    return (
+        {arrays},
+    )
 
 
 def forward(q, v, tau=None, t=0.0, **parameters):
@@ -40,25 +42,18 @@ def forward(q, v, tau=None, t=0.0, **parameters):
 
 def python_text(x: EquationsOfMotion) -> str:
     """The module: functions `equations` and `forward`."""
-    parts, symbols, print_ = x.parts, x.symbols, PythonCodePrinter({"fully_qualified_modules": True, "precision": 17}).doprint
-    every = [*(y for _, y in x.definitions), *(y for part in parts.values() for y in part)]
-    if any(y.has(sp.core.function.AppliedUndef) for y in every):
+    symbols, print_ = x.symbols, PythonCodePrinter({"fully_qualified_modules": True, "precision": 17}).doprint
+    J, gamma = x.parts.get("J", sp.zeros(0, len(symbols["v"]))), x.parts.get("gamma", sp.zeros(0, 1))
+    M, h = x.parts["M"], x.parts["coriolis"] + x.parts["gravity"] - x.parts["forces"]
+    if any(y.has(AppliedUndef) for y in (M, h, J, gamma, *(y for _, y in x.definitions))):
         raise ModelError(f"the equations of {x.name!r} read a table, which this code has not; ask sharnir.Dynamics for numbers")
-    zero = sp.zeros(0, len(symbols["v"]))
-    h = parts["coriolis"] + parts["gravity"] - parts["forces"]
-
-    def array(rows: Iterable[Iterable[sp.Expr]]) -> str:
-        return "[" + ", ".join("[" + ", ".join(map(print_, row)) + "]" for row in rows) + "]"
-
-    def vector(column: sp.Matrix) -> str:
-        return "np.array([" + ", ".join(map(print_, column)) + "], dtype=float)"
-
-    J = parts.get("J", zero)
-    body = [f"{symbol} = {print_(y)}" for symbol, y in x.definitions]
-    body += ["return (", f"    np.array({array(parts['M'].tolist())}, dtype=float),", f"    {vector(h)},"]
-    body += [f"    np.array({array(J.tolist())}, dtype=float).reshape({J.rows}, {J.cols}),"]
-    body += [f"    {vector(parts.get('gamma', zero))},", ")"]
+    arrays = [f"np.array({print_(numbers)}, dtype=float)" for numbers in (M.tolist(), list(h), J.tolist(), list(gamma))]
+    arrays[2] += f".reshape({J.rows}, {J.cols})"
     values = "".join(f", {symbol}={value!r}" for symbol, value in zip(symbols["parameters"], x.parameters.values(), strict=True))
-    states = ", ".join("(" + "".join(f"{symbol}, " for symbol in symbols[name]).rstrip() + ")" for name in ("q", "v"))
-    text = "\n".join(f"    {line}" for line in body)
-    return TEXT.format(name=x.name, parameters=f", *{values}" if values else "", states=states, body=text)
+    return TEXT.format(
+        name=x.name,
+        parameters=f", *{values}" if values else "",
+        states=", ".join("(" + "".join(f"{symbol}, " for symbol in symbols[name]).rstrip() + ")" for name in ("q", "v")),
+        definitions="".join(f"    {symbol} = {print_(y)}\n" for symbol, y in x.definitions),
+        arrays=",\n        ".join(arrays),
+    )

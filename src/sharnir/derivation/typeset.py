@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
+from xml.dom.minidom import parseString
 
 import sympy as sp
 from sympy.printing.mathml import MathMLPresentationPrinter
-from sympy.printing.pretty.pretty_symbology import greek_unicode
 
-from .names import GREEK, Written, written
+from .names import Written, written
 
 Term: TypeAlias = tuple[Any, sp.Symbol | None]
 """A formula or a matrix, and the symbol it is multiplied by."""
@@ -41,48 +41,25 @@ class _MathML(MathMLPresentationPrinter):  # type: ignore[misc]
         self.names = names
 
     def _print_Symbol(self, x: sp.Symbol, style: str = "plain") -> Any:
-        name = self.names.get(x) or written(x.name)
-        out = self._word(name.base)
-        if name.dots:
-            out = self._element("mover", out, self._operator("˙¨"[name.dots - 1]))
-            out.setAttribute("accent", "true")
-        if name.indices:
-            row = self._element("mrow", *(self._word(word) for word in ",".join(name.indices).replace(",", "\0,\0").split("\0")))
-            out = self._element("msub", out, row)
-        return out
+        return _element((self.names.get(x) or written(x.name)).mathml)
 
     def _print_Pow(self, x: sp.Pow) -> Any:
         turned = isinstance(x.base, (sp.sin, sp.cos)) and x.exp.is_Integer and x.exp > 0
-        return self._turn(x.base, self._print(x.exp)) if turned else super()._print_Pow(x)
+        return self._turn(x.base, x.exp) if turned else super()._print_Pow(x)
 
-    def _print_sin(self, x: sp.Expr) -> Any:
-        return self._turn(x)
-
-    _print_cos = _print_sin
-
-    def _turn(self, x: sp.Expr, *power: Any) -> Any:
+    def _turn(self, x: sp.Expr, power: sp.Integer | None = None) -> Any:
         """sin² θ; brackets only around an angle of several parts."""
-        name = self._element("mi", self.dom.createTextNode(x.func.__name__))
-        name = self._element("msup", name, *power) if power else name
-        angle = self._print(x.args[0])
-        if not x.args[0].is_Symbol:
-            angle = self._element("mrow", self._operator("("), angle, self._operator(")"))
-        return self._element("mrow", name, self._operator("\u2061"), angle)
+        name = f"<mi>{x.func.__name__}</mi>"
+        name = f"<msup>{name}<mn>{power}</mn></msup>" if power else name
+        angle = self._print(x.args[0]).toxml().replace(TIMES, SPACE)
+        angle = angle if x.args[0].is_Symbol else f"<mo>(</mo>{angle}<mo>)</mo>"
+        return _element(f"<mrow>{name}<mo>\u2061</mo>{angle}</mrow>")
 
-    def _operator(self, text: str) -> Any:
-        return self._element("mo", self.dom.createTextNode(text))
+    _print_sin = _print_cos = _turn
 
-    def _word(self, word: str) -> Any:
-        if word == ",":
-            return self._operator(word)
-        text = self.dom.createTextNode(greek_unicode[word] if word in GREEK else word)
-        return self._element("mn" if word.isdigit() else "mi", text)
 
-    def _element(self, name: str, *children: Any) -> Any:
-        out = self.dom.createElement(name)
-        for child in children:
-            out.appendChild(child)
-        return out
+def _element(text: str) -> Any:
+    return parseString(text).documentElement
 
 
 def _latex(x: Any, names: Mapping[sp.Symbol, Written]) -> str:
@@ -91,20 +68,15 @@ def _latex(x: Any, names: Mapping[sp.Symbol, Written]) -> str:
 
 
 def _mathml(x: Any, names: Mapping[sp.Symbol, Written]) -> str:
-    return str(_MathML(names).doprint(x)).replace("<mo>-</mo>", "<mo>−</mo>").replace(TIMES, SPACE)
+    return _MathML(names).doprint(x).replace("<mo>-</mo>", "<mo>−</mo>").replace(TIMES, SPACE)
 
 
 LATEX = Style(_latex, " + ", " - ", " ", r"\left({}\right)")
 MATHML = Style(_mathml, "<mo>+</mo>", "<mo>−</mo>", SPACE, "<mrow><mo>(</mo>{}<mo>)</mo></mrow>")
 
 
-def sides(style: Style, line: Line, names: Mapping[sp.Symbol, Written]) -> tuple[str, str]:
-    """Both sides of an equation as text."""
-    left, right = (_sum(style, side, names) for side in line)
-    return left, right
-
-
-def _sum(style: Style, terms: Sequence[Term], names: Mapping[sp.Symbol, Written]) -> str:
+def side(style: Style, terms: Sequence[Term], names: Mapping[sp.Symbol, Written]) -> str:
+    """A side of an equation as text."""
     out = ""
     for x, symbol in terms:
         x = _readable(x)

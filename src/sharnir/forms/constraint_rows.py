@@ -19,11 +19,10 @@ from ..model.per_structure import per_structure
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, call_traced, check_numbers, tangent
 from .blocks import dense
+from .independent import Rows
 from .jets import hat
 from .matrices import Matrices
 
-Rows = tuple[np.ndarray, np.ndarray]
-"""J (m×n) and γ (m)."""
 OF_SPEED = ("v", "velocity")
 
 

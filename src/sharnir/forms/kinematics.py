@@ -220,10 +220,15 @@ class Kinematics:
         """ψ (6N) = T w*: accelerations at q̈ = 0. [I] (2.22)"""
         return self.outward(self.w_star)
 
+    @cached_property
+    def A_inverse(self) -> Matrix:
+        """A⁺ (n×6N) = diag((A_iᵀA_i)⁻¹A_iᵀ)."""
+        return block_diagonal([np.linalg.pinv(A) for A in self.A_blocks], self.sparse)
+
     def joint_accelerations(self, vdot: np.ndarray) -> np.ndarray:
-        """q̈ (n) = (AᵀA)⁻¹Aᵀ(S v̇ − w*), joint by joint. [I] (3.4)"""
-        relative = (self.S @ vdot - self.w_star).reshape(-1, 6)
-        return np.concatenate([np.linalg.solve(A.T @ A, A.T @ w) for A, w in zip(self.A_blocks, relative, strict=True)])
+        """q̈ (n) = A⁺(S v̇ − w*), joint by joint. [I] (3.4)"""
+        out: np.ndarray = self.A_inverse @ (self.S @ vdot - self.w_star)
+        return out
 
     @cached_property
     def poses(self) -> tuple[np.ndarray, np.ndarray]:

@@ -6,33 +6,24 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .blocks import dense, solve_definite
-from .kinetostatics import reactions
+from .blocks import dense
+from .independent import Rows
 from .matrices import Matrices
-from .solution import Solution
 from .system import System
 
 
-def direct_system(m: Matrices, tau: np.ndarray) -> System:
+def direct_system(m: Matrices, tau: np.ndarray, rows: Rows | None = None) -> System:
     """The direct method: M_r = BᵀMB, Q = Bᵀ(F − Mψ)."""
-    return System(m.M_r, tau + m.Q, (("q̈", m.n),))
+    return System(m.M_r, tau + m.Q, (("q̈", m.n),)).constrained(rows)
 
 
-def composite_system(m: Matrices, tau: np.ndarray) -> System:
+def composite_system(m: Matrices, tau: np.ndarray, rows: Rows | None = None) -> System:
     """Composite bodies: M_r = AᵀM*A, Q = AᵀQ*, with M* and Q* gathered from the leaves inward."""
     inertia = composite_inertia(m, m.M_blocks, dense(m.D))
     if m.deformed:
         carried = m.A.T @ np.array([m.inward(column) for column in dense(m.P).T]).T
         inertia = inertia + carried + carried.T
-    return System(inertia, tau + m.A.T @ m.Q_star - m.P.T @ m.psi, (("q̈", m.n),))
-
-
-def solve_direct(m: Matrices, tau: np.ndarray) -> Solution:
-    return _solve(m, direct_system(m, tau))
-
-
-def solve_composite(m: Matrices, tau: np.ndarray) -> Solution:
-    return _solve(m, composite_system(m, tau))
+    return System(inertia, tau + m.A.T @ m.Q_star - m.P.T @ m.psi, (("q̈", m.n),)).constrained(rows)
 
 
 def composite_bodies(m: Matrices, masses: list[np.ndarray]) -> list[np.ndarray]:
@@ -68,9 +59,3 @@ def composite_inertia(m: Matrices, masses: list[np.ndarray], D: np.ndarray) -> n
             out[m.axes(i), m.axes(j)] = out[m.axes(j), m.axes(i)].T
             X, j = m.C[j].T @ X, m.k[j]
     return m.folded(out) + D
-
-
-def _solve(m: Matrices, equations: System) -> Solution:
-    qdd = solve_definite(equations.matrix, equations.right) if m.n else np.zeros(0)
-    vdot = m.B @ qdd + m.psi  # [I] (2.22)
-    return Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=reactions(m, vdot, qdd))

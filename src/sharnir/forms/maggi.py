@@ -9,34 +9,37 @@ import numpy as np
 
 from ..errors import MethodError
 from ..model.mobility import degrees_of_freedom
-from .blocks import block_diagonal, stacked
-from .closed import independent, maggi_system
-from .constraint_rows import Rows
-from .kinetostatics import reactions
+from .blocks import dense, stacked
+from .independent import Rows, independent, partition
 from .matrices import Matrices
-from .solution import Solution
 from .system import System
 
 
-def system(m: Matrices, tau: np.ndarray) -> System:
-    """Both projections, one above the other."""
-    m.needs_axes("maggi")
+def system(m: Matrices, tau: np.ndarray, rows: Rows | None = None) -> System:
+    """Both projections, one above the other. Beside v̇ stands q̈ where it has rows, or does not follow from v̇ joint by joint."""
+    if rows is not None or m.structure.coupled:
+        return closed_system(m, tau, rows or (np.zeros((0, m.n)), np.zeros(0)))
     top, bottom = m.B.T @ m.M, m.Z.T @ m.S
     tau = tau + m.B.T @ m.F
     if m.rotors.any():  # q̈ = A⁺(Sv̇ − w*) turns the rotors
-        D = block_diagonal([r[:, None] * np.linalg.pinv(A) for A, r in zip(m.A_blocks, m.rotor_blocks, strict=True)], m.sparse)
+        D = m.D @ m.A_inverse
         top, tau = top + D @ m.S, tau + D @ m.w_star
     return System(stacked(top, bottom), np.concatenate([tau, m.Z.T @ m.w_star]), (("v̇", 6 * m.N),))
 
 
-def solve(m: Matrices, tau: np.ndarray) -> Solution:
-    if m.structure.coupled:  # speeds that bodies share, elastic coordinates: q̈ is kept beside v̇, as with closed loops
-        qdd = maggi_system(m, tau, (np.zeros((0, m.n)), np.zeros(0))).solve()["q̈"]
-        vdot = m.B @ qdd + m.psi
-        return Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=reactions(m, vdot, qdd))
-    vdot = system(m, tau).solve()["v̇"]
-    qdd = m.joint_accelerations(vdot)
-    return Solution(qdd=qdd, vdot=vdot.reshape(-1, 6), R=reactions(m, vdot, qdd))
+def closed_system(m: Matrices, tau: np.ndarray, rows: Rows) -> System:
+    """Nᵀ(BᵀM + Pᵀ) v̇ + Nᵀ(D + BᵀP) q̈ = Nᵀ(τ + BᵀF);   v̇ − B q̈ = ψ;   J q̈ = −γ        (JN = 0)"""
+    J, gamma = rows
+    independent, dependent, used = partition(J)
+    N = np.zeros((m.n, len(independent)))
+    N[independent] = np.eye(len(independent))
+    N[dependent] = -np.linalg.solve(J[np.ix_(used, dependent)], J[np.ix_(used, independent)])
+    B, P, D, N6 = dense(m.B), dense(m.P), dense(m.D), 6 * m.N
+    matrix = np.zeros((N6 + m.n, N6 + m.n))
+    matrix[:N6] = np.hstack([np.eye(N6), -B])
+    projected = N.T @ np.hstack([B.T @ dense(m.M) + P.T, D + B.T @ P])
+    matrix[N6:] = np.vstack([projected, np.hstack([np.zeros((len(used), N6)), J[used]])])
+    return System(matrix, np.concatenate([m.psi, N.T @ (tau + B.T @ m.F), -gamma[used]]), (("v̇", N6), ("q̈", m.n)))
 
 
 def own_system(m: Matrices, tau: np.ndarray, own: Rows, rows: Rows) -> System:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import MethodError
+from .independent import Rows
 from .matrices import Matrices
 from .system import System
 
@@ -23,6 +24,13 @@ def system(m: Matrices, p: np.ndarray) -> System:
     N6 = 6 * m.N
     right = np.concatenate([np.zeros(N6), -(m.phi_r + m.from_base(m.base_velocity)), p])
     return System(m.extended, right, (("v", N6), ("Λ", N6), ("q̇", m.n)))
+
+
+def assembled_system(m: Matrices, tau: np.ndarray, rows: Rows | None = None) -> System:
+    """The same with the momenta of this state, whatever the forces."""
+    if rows is not None:
+        raise MethodError(f"the form 'momentum' is one of trees, and model {m.model.name!r} has constraints")
+    return system(m, momenta(m))
 
 
 def velocities(m: Matrices, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .blocks import Matrix
+from .blocks import Matrix, bordered, dense
+from .independent import Rows, independent
 from .linear import solve
 
 
@@ -29,3 +30,13 @@ class System:
         places = self.places
         x = solve(self.matrix, self.right, tuple(where.start for where in places.values())[1:])
         return {letter: x[where] for letter, where in places.items()}
+
+    def constrained(self, rows: Rows | None) -> System:
+        """With independent rows J q̈ = −γ below, if any are given, and their multipliers: − Jᵀλ_c in the equations of q̈."""
+        if rows is None:
+            return self
+        J, gamma = independent(rows)
+        wide, first = np.zeros((len(J), len(self.right))), self.places["q̈"].start
+        wide[:, first : first + J.shape[1]] = J
+        right = np.concatenate([self.right, gamma])
+        return System(bordered(dense(self.matrix), wide), right, (*self.unknowns, ("λ_c", len(J))))

@@ -399,9 +399,10 @@ def row_of(tree, i):
     return 6 * (i - 1) - tree.first[i] + tree.geared_of[i]
 
 
-def lent_row_of(tree, i):
-    """Where those begin by which body i gives back what it was lent: after those of all joints, so that every pivot exists."""
-    return row_of(tree, tree.carrier.shape[0]) + tree.lent_of[i]
+def place_of(tree, i, c):
+    """Where row c of joint i stands; those by which bodies give back what they were lent are last, so that every pivot exists."""
+    n = joint_rows(tree, i)
+    return row_of(tree, i) + c if c < n else row_of(tree, tree.carrier.shape[0]) + tree.lent_of[i] + c - n
 
 
 def multiplier_system(tree, j, d, tau, m, L, x):
@@ -429,38 +430,26 @@ def multiplier_system(tree, j, d, tau, m, L, x):
             m.acc[i, r] = dot6(tree.mobility[tree.alike[i]], r, m.b, i)
     for i in range(1, nb + 1):
         k, at, n = tree.carrier[i], row_of(tree, i), joint_rows(tree, i)
-        low, lent = lent_row_of(tree, i), lent_rows(tree, i)
-        for c in range(n + lent):
+        rows = n + lent_rows(tree, i)
+        for c in range(rows):
             for r in range(6):                                     # the reaction's effect on body i and on its carrier
                 m.W[i, c, r] = dot6(tree.mobility[tree.alike[i]], r, m.Z[i], c)
                 m.X[c, r] = dot6(tree.mobility[tree.alike[k]], r, m.Y[i], c) if k > 0 else 0.0
-        for c in range(n):
-            x[at + c] = (dot6(m.Z[i], c, d.w, i) - dot6(m.Z[i], c, m.acc, i) + dot6(m.Y[i], c, m.acc, k))
-            for q in range(n):
+            x[place_of(tree, i, c)] = dot6(m.Y[i], c, m.acc, k) - dot6(m.Z[i], c, m.acc, i)
+            for q in range(rows):
                 m.D[c, q] = dot6(m.Z[i], q, m.W[i], c) + dot6(m.Y[i], q, m.X, c)
-        for c in range(lent):
-            x[low + c] = -dot6(m.Z[i], n + c, m.acc, i)
-            for q in range(n):
-                L[at + q, low + c] = dot6(m.Z[i], q, m.W[i], n + c)
-                L[low + c, at + q] = L[at + q, low + c]
-            for q in range(lent):
-                m.D[n + c, n + q] = dot6(m.Z[i], n + c, m.W[i], n + q)
-        own_inertias(tree, m.D, i, n)
         for c in range(n):
-            for q in range(n):
-                L[at + c, at + q] = m.D[c, q]
-        for c in range(lent):
-            for q in range(lent):
-                L[low + c, low + q] = m.D[n + c, n + q]
+            x[at + c] = x[at + c] + dot6(m.Z[i], c, d.w, i)
+        own_inertias(tree, m.D, i, n)
+        for c in range(rows):
+            for q in range(rows):
+                L[place_of(tree, i, c), place_of(tree, i, q)] = m.D[c, q]
         if k > 0:
-            ak, nk = row_of(tree, k), joint_rows(tree, k)
             for c in range(n):
-                for q in range(nk):
-                    L[at + c, ak + q] = -dot6(m.Z[k], q, m.X, c)
-                    L[ak + q, at + c] = L[at + c, ak + q]
-                for q in range(lent_rows(tree, k)):
-                    L[at + c, lent_row_of(tree, k) + q] = -dot6(m.Z[k], nk + q, m.X, c)
-                    L[lent_row_of(tree, k) + q, at + c] = L[at + c, lent_row_of(tree, k) + q]
+                for q in range(joint_rows(tree, k) + lent_rows(tree, k)):
+                    of_k = place_of(tree, k, q)
+                    L[at + c, of_k] = -dot6(m.Z[k], q, m.X, c)
+                    L[of_k, at + c] = L[at + c, of_k]
                 for s in range(k + 1, i):                          # siblings
                     if tree.carrier[s] == k:
                         bs = row_of(tree, s)
@@ -473,7 +462,7 @@ def motion_from_multipliers(tree, j, d, m, x, qdd, R):
     """R = Z lambda + R_tau, v̇ = M^-1(S'R + F), q̈ = (A'A)^-1 A'(S v̇ - w*).  Reads m after multiplier_system, x = lambda."""
     nb = tree.carrier.shape[0] - 1
     for i in range(1, nb + 1):
-        at, n, low = row_of(tree, i), joint_rows(tree, i), lent_row_of(tree, i)
+        at, n = row_of(tree, i), joint_rows(tree, i)
         for r in range(6):
             m.z[r] = 0.0
             R[i, r] = m.P[i, r]
@@ -481,10 +470,8 @@ def motion_from_multipliers(tree, j, d, m, x, qdd, R):
                 m.z[r] = m.z[r] + m.Y[i, c, r] * x[at + c]
                 R[i, r] = R[i, r] + m.Z[i, c, r] * x[at + c]
         for r in range(6):
-            for c in range(n):
-                m.acc[i, r] = m.acc[i, r] + m.W[i, c, r] * x[at + c]
-            for c in range(lent_rows(tree, i)):
-                m.acc[i, r] = m.acc[i, r] + m.W[i, n + c, r] * x[low + c]
+            for c in range(n + lent_rows(tree, i)):
+                m.acc[i, r] = m.acc[i, r] + m.W[i, c, r] * x[place_of(tree, i, c)]
             if tree.carrier[i] > 0:
                 for c in range(6):
                     k = tree.carrier[i]

@@ -21,7 +21,7 @@ from ...kernels.constrained import (
     refined_on_residuals,
     weighted_rows,
 )
-from ...kernels.iterative import warm_started_direct, warm_started_inverse
+from ...kernels.iterative import InertiaMemory, warm_started_direct, warm_started_inverse
 
 
 class ConstrainedState(NamedTuple):
@@ -58,13 +58,9 @@ class StabilisationTerms(NamedTuple):
 
 
 class Iteration(NamedTuple):
-    """Arrays that an iterative method keeps from call to call (`InertiaMemory`), how far it goes, and what it reports."""
+    """Memory of an iterative method from call to call, how far it goes, and what it reports."""
 
-    H: Array["n", "n"]
-    K: Array["n", "n"]
-    r: Array["n"]
-    s: Array["n"]
-    y: Array["n"]
+    memory: InertiaMemory
     tolerance: Array[1]
     report: Array[2]  # iterations, of all right-hand sides together; 1 where a factorisation was needed
     each: Array[2]
@@ -99,9 +95,9 @@ def weights(c):
 def weights_by_iteration(warm_started, c, w):
     """The same by an iterative method, M being left as it is: each right-hand side starts from the matrix that the one before has
     improved."""
-    warm_started(c.M, c.right, w, c.free, w.tolerance[0], w.report)
+    warm_started(c.M, c.right, w.memory, c.free, w.tolerance[0], w.report)
     for k in range(c.J.shape[0]):
-        warm_started(c.M, c.J[k], w, c.W[k], w.tolerance[0], w.each)
+        warm_started(c.M, c.J[k], w.memory, c.W[k], w.tolerance[0], w.each)
         w.report[0] = w.report[0] + w.each[0]
         w.report[1] = max(w.report[1], w.each[1])
     return 0

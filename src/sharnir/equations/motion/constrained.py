@@ -61,7 +61,7 @@ class ConstrainedEquations:
         self.sparse = SparseEquations(model, self.store) if self.method.constrains == "elimination" else None
         """The equations by elimination, where multipliers are eliminated with bodies and not by an inertia matrix."""
         s = self.structure
-        self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
+        self.sizes = {"n": s.nv, "nv": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
         again = 0 if self.iterates else closed_structure(model).sizes["nsr"]  # those sweeps take factors of M
         self.sizes |= {"nm": 0 if self.sparse else s.nv, "nsr": again}
         self.share = share_of(model)
@@ -82,7 +82,7 @@ class ConstrainedEquations:
         if not self.iterates:
             return None
         made = allocate(Iteration, self.sizes)._replace(tolerance=np.array([tolerance]))
-        made.H.fill(np.nan)
+        made.memory.H.fill(np.nan)
         return made
 
     def weighing(self, c: ConstrainedState, memory: Iteration | None) -> Native:

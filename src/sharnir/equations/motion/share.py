@@ -13,7 +13,7 @@ import numpy as np
 
 from ...backends import sizes
 from ...forms import accuracy
-from ...forms.closed import RANK_OF_SQUARE, independent_rows
+from ...forms.independent import RANK_OF_SQUARE, independent_rows
 from ...forms.matrices import Matrices
 from ...kernels.constrained import FLOOR, ON_FORCES, REFINED
 from ...model.elimination import Block, Link
@@ -22,7 +22,7 @@ from ...model.per_structure import per_structure
 from ...model.structure import Structure
 from ...programs.methods import METHODS
 from ..assembly.loop_closure import Closure
-from ..rows.body_rows import BodyRows, body_rows
+from ..rows.body_rows import body_rows
 from ..rows.constraint_families import BODY
 from ..rows.constraint_table import table_of
 from .retraction import retract
@@ -87,13 +87,15 @@ def softest_mode(J: np.ndarray, M: np.ndarray) -> float:
 def closed_structure(model: Model) -> Structure:
     """The structure with the constraints among the unknowns that bodies share, refined by residuals where modes are soft."""
     rows = body_rows(model)
-    out = model.structure.with_constraints(_blocks(model, rows), len(rows), rows.sizes["K"])
+    out = model.structure.with_constraints(blocks_of(model), len(rows), rows.sizes["K"])
     if _together(out) > FEW and min(soft_modes(model), default=0.0) < SOFT:
         out.sizes["nsr"] = ON_RESIDUALS
     return out
 
 
-def _blocks(model: Model, rows: BodyRows) -> list[Block]:
+def blocks_of(model: Model) -> list[Block]:
+    """The rows of every constraint, and what they act on."""
+    rows = body_rows(model)
     first, kind, target, at = (x.tolist() for x in rows.links)
     of_rows, row_first, out = rows.row_of.tolist(), rows.row_first.tolist(), list[Block]()
     constraints = model.constraints
