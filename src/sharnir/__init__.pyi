@@ -40,6 +40,7 @@ from .errors import SharnirWarning as SharnirWarning
 from .errors import SimulationError as SimulationError
 from .errors import SingularError as SingularError
 from .errors import StateError as StateError
+from .errors import StateWarning as StateWarning
 from .errors import StudyError as StudyError
 from .errors import TraceError as TraceError
 from .errors import UnitWarning as UnitWarning

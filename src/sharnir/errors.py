@@ -70,7 +70,7 @@ class RenamedWarning(SharnirWarning, FutureWarning):
 
 
 class AccuracyWarning(SharnirWarning, RuntimeWarning):
-    """Rounding may take more from the results of a method than a reader expects; the message names better methods."""
+    """Rounding, or a fixed step, may take more from the results than a reader expects; the message names what is better."""
 
 
 class LinearizationWarning(SharnirWarning, RuntimeWarning):
@@ -80,6 +80,10 @@ class LinearizationWarning(SharnirWarning, RuntimeWarning):
 class FlexibilityWarning(SharnirWarning, RuntimeWarning):
     """A run asks more of a flexible body than it can give: deformations too large for its shapes, or steps too long for its
     vibrations. The message names the body."""
+
+
+class StateWarning(SharnirWarning, RuntimeWarning):
+    """A run starts far beyond limits of joints that act as stops; the message names the joints."""
 
 
 class NotActingWarning(SharnirWarning, RuntimeWarning):

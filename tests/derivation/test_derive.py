@@ -47,6 +47,19 @@ def jointed(joint: sh.Joint, seed: int) -> sh.Model:
     return m
 
 
+@pytest.mark.parametrize("beyond", [-0.1, 1e-4, 5e-4, 9e-4, 2e-3, 0.2])
+def test_a_stop_is_exact_where_it_sets_in(beyond):
+    """Powers of its depth are not expanded: thousands of their terms would cancel."""
+    m = jointed(sh.Prismatic("x", limits=(-0.35, 0.6)), 5)
+    code: dict = {}
+    exec(sh.derive(m).python(), code)
+    d = sh.Dynamics(m)
+    for q in (-0.35 - beyond, 0.6 + beyond):
+        for v in (-0.2, 0.3):
+            a, _ = code["forward"]([q], [v], [0.1], 0.0)
+            assert np.allclose(a, d.forward([q], [v], [0.1]), rtol=1e-11)
+
+
 def joints() -> dict[str, sh.Joint]:
     rng = np.random.default_rng(3)
     every = [*random_parts.random_joints(rng), random_parts.random_custom(rng), random_parts.random_compound(rng)]

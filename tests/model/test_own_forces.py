@@ -246,3 +246,43 @@ def test_a_forearm_that_rolls_is_stopped_as_what_its_wrist_carries():
     M = sh.matrices(m, m.neutral(), np.zeros(2)).M_r
     assert_close(stops["joint 'roll': stop"].stiffness, STOP_RATE**2 * np.sqrt(M[0, 0] * M[1, 1]), TOLERANCE)
     assert_close(stops["joint 'wrist': stop"].stiffness, STOP_RATE**2 * M[1, 1], TOLERANCE)
+
+
+def test_limits_without_one_end_are_shown():
+    m = hinged(limits=(None, 0.4))
+    assert "in [-inf, 0.4]" in str(m.tree)
+
+
+@pytest.mark.parametrize(
+    ("joint", "limits", "message"),
+    [
+        (sh.Revolute, (0.2, -0.2), r"limits: the low end, 0.2, is above the high end, -0.2"),
+        (sh.Planar, [(-1, 1), (-1, 1)], r"limits: expected a pair for all, or for each of its 3 free coordinates"),
+        (sh.Cylindrical, [(-1, 1), (1, 0)], r"limits\[1\]: the low end, 1, is above the high end, 0"),
+    ],
+)
+def test_limits_that_cannot_be_meant_are_refused_where_the_joint_is_added(joint, limits, message):
+    with pytest.raises(sh.ModelError, match=message):
+        bar(sh.Model(), "a", "ground", joint(limits=limits))
+
+
+def test_a_start_far_beyond_a_limit_is_said_where_a_stop_throws_it_back():
+    m = hinged(limits=(-0.2, 0.2), friction=0.01)
+    with pytest.warns(sh.StateWarning, match="beyond the limits of 'hinge', by up to 0.8"):
+        sh.simulate(m, 0.01, q0=[1.0])
+    with pytest.warns(sh.StateWarning, match="by up to 0.3"):
+        sh.rollout(m, [[0.0], [-0.5]], duration=0.01, step=1e-3)
+    sh.simulate(m, 0.01, q0=[0.23])
+    sh.simulate(m, 0.01, q0=[1.0], limits="ignore")
+
+
+def test_fixed_steps_too_long_for_dry_friction_are_said():
+    rough, said = hinged(friction=50.0), "dry friction makes 'hinge' chatter within.*below about"
+    for integrator in ("rk4", "euler"):
+        with pytest.warns(sh.AccuracyWarning, match=said):
+            sh.rollout(rough, [[0.1]], duration=0.05, step=0.01, integrator=integrator)
+    with pytest.warns(sh.AccuracyWarning, match=said):
+        sh.simulate(rough, 0.05, q0=[0.1], step=0.01, integrator="rk4")
+    sh.rollout(rough, [[0.1]], duration=0.001, step=1e-5)
+    sh.rollout(hinged(friction=0.01), [[0.1]], duration=0.05, step=0.01)
+    sh.rollout(hinged(friction=0.01, damping=10.0), [[0.1]], duration=0.05, step=0.01)

@@ -21,6 +21,8 @@ Terms: TypeAlias = dict[Monomial, Coefficient]
 ONE: Monomial = ()
 MULTIPLE = 4
 """Sines of more than so many times an angle are not written by those of the angle."""
+STEEP = 100
+"""Factor of a distance from an end beyond which its powers are not written out."""
 
 
 class TooLong(Exception):
@@ -42,6 +44,7 @@ class Atoms:
         self.every: list[Atom] = []
         self.squares: dict[int, Terms] = {}
         self._left = limit
+        self.compared: set[frozenset[Monomial]] = set()
         self._numbers: dict[Any, int] = {}
 
     def number(self, kind: Any, *args: Any) -> int:
@@ -85,6 +88,11 @@ class Atoms:
             for n, y in b.items():
                 self._put(out, joined(m, n), x * y)
         return out
+
+    def kept(self, x: Sum, other: Sum) -> Terms:
+        """A factor; a sum of a distance from an end, a stop's, as an atom: written out its powers lose all figures."""
+        long = min(len(x.terms), len(other.terms)) > 1 and max(map(abs, x.terms.values())) >= STEEP
+        return self.atom("sum", x).terms if long and frozenset(x.terms) - {ONE} in self.compared else x.terms
 
     def _put(self, out: Terms, monomial: Monomial, x: Coefficient) -> None:
         """Add a term; a square that has a rule is written out."""
@@ -134,7 +142,9 @@ class Sum(Operators):
             case "neg":
                 return Sum(atoms, {monomial: -x for monomial, x in first.terms.items()})
             case "mul":
-                return Sum(atoms, atoms.product(first.terms, second))
+                return Sum(atoms, atoms.product(atoms.kept(first, rest[0]), atoms.kept(rest[0], first)))
+            case "less" | "less_equal":
+                atoms.compared.add(frozenset((first - rest[0]).terms) - {ONE})
             case "div" if len(second) == 1:
                 ((monomial, x),) = second.items()
                 return first * Sum(atoms, {tuple((k, -power) for k, power in monomial): 1 / x})

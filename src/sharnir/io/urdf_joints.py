@@ -143,9 +143,8 @@ def _limits(joint: UrdfJoint, report: ImportReport, acts: bool) -> dict[str, Any
     if bounded:
         low, high = (limit.number(name, 0.0, unbounded=True) for name in ("lower", "upper"))
         if low > high:
-            verdict = report.ignored if acts else report.kept
-            verdict("limits in the wrong order", limit.where, f"lower {low:g} is above upper {high:g}", warning=True)
-        if low <= high or not acts:
+            report.ignored("limits in the wrong order", limit.where, f"lower {low:g} is above upper {high:g}", warning=True)
+        else:
             options["limits"] = (low, high)
             _acts("limits of a joint", limit.where, "as an elastic stop", report, acts)
     elif "lower" in limit.attributes or "upper" in limit.attributes:

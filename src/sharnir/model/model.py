@@ -254,7 +254,10 @@ class Model(Shown):
         if joint is not self._last_type:  # large models have many joints of few types
             self._check_parameters(joint, "joint {!r}", name)
             self._last_type = joint
-            if joint.limits is not None:
+            if joint.limits:
+                n = len(joint.q_names())
+                if n and hasattr(joint.limits[0], "__len__") and len(joint.limits) != n:
+                    raise ModelError(f"{label}: limits: expected a pair for all, or for each of its {n} free coordinates")
                 warn_of_limits(name, joint)
         if self.parts.deformations:
             self.parts.check_place(label, parent, here)

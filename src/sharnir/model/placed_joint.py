@@ -80,7 +80,8 @@ class PlacedJoint:
             text += ", driven"
         limits = self.type.limits
         if limits is not None and len(limits) == 2 and not hasattr(limits[0], "__len__"):
-            text += f" in [{limits[0]:.4g}, {limits[1]:.4g}]"
+            low, high = (end if x is None else x for x, end in zip(limits, (-math.inf, math.inf), strict=True))
+            text += f" in [{low:.4g}, {high:.4g}]"
         return text
 
     def __repr__(self) -> str:

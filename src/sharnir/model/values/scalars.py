@@ -120,7 +120,10 @@ class Limits(Kind):
             raise Fault("limits cannot depend on a parameter; give numbers, or add a JointStop whose ends do", *path)
         if ends is None or len(ends) != 2:
             raise expected("[low, high] or one such pair per coordinate", value, *path)
-        return tuple([None if x is None else Scalar(endless=True).number(x, *path, k) for k, x in enumerate(ends)])
+        low, high = pair = tuple([None if x is None else Scalar(endless=True).number(x, *path, k) for k, x in enumerate(ends)])
+        if low is not None and high is not None and low > high:
+            raise Fault(f"the low end, {low:g}, is above the high end, {high:g}; give them as (low, high)", *path)
+        return pair
 
 
 def coordinate_limits(limits: Sequence[Any], k: int = 0) -> Sequence[float | None]:

@@ -1,5 +1,6 @@
-"""Warnings of runs of flexible bodies, most of them before they begin: locked bodies, too few shapes, and fixed steps too long
-for the fastest vibration, beyond the limit of stability, where it grows without end.
+"""Warnings of runs, most of them before they begin. Of flexible bodies: locked ones, too few shapes, and fixed steps too long for
+the fastest vibration, beyond the limit of stability, where it grows without end. Of joints: starts far beyond their stops, and
+fixed steps too long for their dry friction.
 
 Elastic coordinates vibrate as e¨ = −W(K e + C ė), with W the elastic part of the inverse mass matrix. Every method takes the
 modes of this linear system from step to step by a factor; where one is larger than 1 in magnitude the run diverges.
@@ -11,8 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...analysis.limits import Limits
 from ...dynamics import Dynamics
-from ...errors import FlexibilityWarning, SharnirError, warn
+from ...errors import AccuracyWarning, FlexibilityWarning, SharnirError, StateWarning, known, warn
+from ...model.forces import JointFriction, JointStop
 from ...types import FloatArray
 
 if TYPE_CHECKING:
@@ -21,16 +24,21 @@ if TYPE_CHECKING:
 
 GROWTH = 1.0 + 1e-6
 """Factor of a step beyond which a mode grows: rounding stays below."""
+DEEP, CREEP, SLIDE, CHATTER, MOST = 0.05, 1e-6, 0.05, 0.1, 100
+"""rad or m beyond an end of a joint, where its stop throws it back; rad/s or m/s: smooth friction is linear there, is at its
+level, chatters within that without a word; speeds that are looked at."""
 
 
 def warn_of_elastic_steps(d: Dynamics, q: FloatArray, t: float, parameters: Any, step: float | None, integrator: str) -> str:
     """Warn of a fixed step that is too long for the integrator; returns the warning, the likely cause should the run fail, or "".
     Constraints only make vibrations slower."""
+    q = np.atleast_2d(q)
+    said = _warn_of_joints(d, q, t, parameters, step, integrator)
     if step is None or not d.structure.deformations or integrator not in FACTORS:
-        return ""
-    found, factor, longest = fastest_vibration(d, q, t, parameters), FACTORS[integrator], step
+        return said
+    found, factor, longest = fastest_vibration(d, q[0], t, parameters), FACTORS[integrator], step
     if found is None or factor(found.K, found.C, step) <= GROWTH:
-        return ""
+        return said
     while factor(found.K, found.C, longest) > GROWTH:  # stable, to a tenth
         longest *= 0.9
     text = (
@@ -40,6 +48,36 @@ def warn_of_elastic_steps(d: Dynamics, q: FloatArray, t: float, parameters: Any,
     )
     warn(text, FlexibilityWarning)
     return text
+
+
+def _warn_of_joints(d: Dynamics, q: FloatArray, t: float, parameters: Any, step: float | None, integrator: str) -> str:
+    """Warn of starts far beyond stops, and of steps too long for dry friction of joints, read off accelerations."""
+    model = d.model
+    kinds = {type(force) for force in d.structure.forces.forces.values()}
+    if JointStop in kinds:
+        limits = Limits(model, apply=model.acting == "all")
+        x = np.where(limits.coordinate >= 0, q[:, limits.coordinate], 0.0)
+        depth = np.maximum(limits.low - x, x - limits.high).max(axis=0, initial=0.0)
+        if beyond := [name for name, far in zip(model.v_names, depth, strict=True) if far > DEEP]:
+            text = f"the motion starts beyond the limits of {known(beyond)}, by up to {depth.max():.3g} rad or m"
+            warn(f"{text}: stops throw it back; start within (q0=…), or take limits='ignore'", StateWarning)
+    if JointFriction not in kinds or step is None or integrator not in FACTORS:
+        return ""
+    one = np.eye(min(model.nv, MOST), model.nv)
+    v = np.vstack([0.0 * one, CREEP * one, SLIDE * one])
+    try:
+        a = d.forward(np.tile(q[0], (len(v), 1)), v, None, t, parameters=parameters)
+    except SharnirError:
+        return ""  # the run will say it
+    rest, creep, slide = a.reshape(3, *one.shape).diagonal(axis1=1, axis2=2)
+    for name, rate, level in zip(model.v_names, (rest - creep) / CREEP, rest - slide, strict=False):
+        is_dry = 0.0 < level < 0.5 * rate * SLIDE  # damping has the same rate at both speeds
+        if is_dry and step * level > CHATTER and FACTORS[integrator](np.zeros((1, 1)), np.array([[rate]]), step) > GROWTH:
+            text = f"a step of {step:.3g} s is too long for {integrator!r}: dry friction makes {name!r} chatter within "
+            text += f"{step * level:.2g} rad/s or m/s"
+            warn(text := f"{text}; take a step below about {2.0 / rate:.1g} s, or integrator='radau'", AccuracyWarning)
+            return text
+    return ""
 
 
 def warn_of_shapes(d: Dynamics, q: FloatArray, v: FloatArray, t: float, tau: FloatArray, parameters: Any) -> bool:

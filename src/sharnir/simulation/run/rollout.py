@@ -139,7 +139,7 @@ def rollout(
     q, v = _states(d, q0, v0, grid.t0, values, (fixed or []) if truth(nearest, "nearest") else fixed)
     own = None if values is None else np.atleast_2d(values)[0]
     said = warn_of_shapes(d, q[0], v[0], grid.t0, np.zeros(model.nv), own)
-    too_long = warn_of_elastic_steps(d, q[0], grid.t0, own, grid.step, integrator)
+    too_long = warn_of_elastic_steps(d, q, grid.t0, own, grid.step, integrator)
     if beyond := beyond_memory(len(q) * (grid.count // grid.every + 1) * 2 * (model.nq + model.nv + len(model.states))):
         raise StateError(
             f"{len(q)} trajectories of {grid.count} steps need {beyond}; store fewer rows (every=…), or roll out in parts"
