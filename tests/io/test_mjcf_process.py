@@ -101,17 +101,17 @@ ALONE = """
 import os, sys
 import sharnir as sh
 from sharnir.io.mjcf_process import COMPILER
-assert sh.load("model.xml").nv == 7 and "mujoco" not in sys.modules
+assert sh.load("model.xml", acting="motion").nv == 7 and "mujoco" not in sys.modules
 before = COMPILER.process.pid
-assert sh.load("model.xml").nv == 7 and COMPILER.process.pid == before
+assert sh.load("model.xml", acting="motion").nv == 7 and COMPILER.process.pid == before
 if hasattr(os, "fork"):
     child = os.fork()
     if child == 0:
-        assert COMPILER.process is None and sh.load("model.xml").nv == 7
+        assert COMPILER.process is None and sh.load("model.xml", acting="motion").nv == 7
         COMPILER.close()
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert sh.load("model.xml").nv == 7 and COMPILER.process.pid == before
+    assert sh.load("model.xml", acting="motion").nv == 7 and COMPILER.process.pid == before
 print(before)
 """
 

@@ -155,7 +155,7 @@ def test_events_between_and_at_samples_fire_once_and_may_change_the_state(slider
     ("returned", "says"),
     [
         (lambda s: 1.0 / (s.number - 2), "at t = 0.2 controller 'control' .sample 2. raised ZeroDivisionError"),
-        (lambda s: np.zeros(3), r"controller 'control' .sample 0.: tau: expected \(1,\), got \(3,\)"),
+        (lambda s: np.zeros(3), r"controller 'control' .sample 0.: tau: expected \(1,\), one number each for 'rail', got \(3,\)"),
         (lambda s: {"rial": 1.0}, "no joint 'rial'"),
         (lambda s: None, "returned nothing"),
         (lambda s: [np.nan], "'rail' is nan"),
