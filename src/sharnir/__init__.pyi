@@ -136,6 +136,7 @@ from .simulation.results.result import Result as Result
 from .simulation.results.trajectories import Rollout as Rollout
 from .simulation.run.rollout import rollout as rollout
 from .simulation.run.simulate import simulate as simulate
+from .simulation.run.lanes import SimulationBatch as SimulationBatch
 from .simulation.run.stepper import Simulation as Simulation
 from .simulation.run.stepper import SimulationState as SimulationState
 from .studies.optimize.optimize import optimize as optimize

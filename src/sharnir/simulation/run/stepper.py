@@ -23,6 +23,7 @@ from ..events.events import Changes
 from ..results.records import ByName
 from ..results.result import Result
 from .checks import Tau, check_events, check_resolution, check_step, choice, number, whole
+from .lanes import SimulationBatch
 from .options import MotionOptions, split
 from .outcome import failure, make_result, root_cause
 from .preparation import Prepared, state_at, tolerances
@@ -275,6 +276,11 @@ class Simulation:
             m.parameters[...] = values
             self._begin(self._prepared.start(asked, t, values), t)
             return self.state
+
+    def batch(self, n: int, parameters: Mapping[str, ArrayLike] | None = None, threads: int = 1) -> SimulationBatch:
+        """n simulations that begin as this one first did, side by side on the lanes of the processor; for methods of fixed step.
+        `parameters`: {name: (n,)}, of each simulation its own."""
+        return SimulationBatch(self._prepared, self._first, self._options.step, n, parameters, threads)
 
     def result(self) -> Result:
         """The motion since the start: a row for every step, and for every event that changed the state."""
