@@ -13,6 +13,7 @@ from ...backends.graph_function import share
 from ...errors import MethodError, StateError, brief, no_such
 from ...model.model import Model
 from ...model.parameters import check_values
+from ...model.states import check_tau
 from ...types import FloatArray, State, real_array
 from ..results.records import ByName
 from .batch import ENTRIES, Batch
@@ -113,7 +114,9 @@ class SimulationBatch(ByName):
                 several = values.ndim == 1 and len(values) == self._n and place.stop - place.start == 1
                 tau[:, place] = values[:, None] if several else values
         given = real_array(np.zeros(shape) if tau is None else tau, "tau")
-        if given.shape not in (shape, shape[1:]):
+        if given.shape == shape[1:]:
+            check_tau(self.model, given)
+        elif given.shape != shape:
             raise StateError(f"tau: expected {shape} or {shape[1:]}, got {given.shape}")
         if not np.isfinite(given).all():
             raise StateError(f"tau: of simulation {int(np.argwhere(~np.isfinite(given))[0][0])} it is not finite")
