@@ -45,13 +45,16 @@ PAGES = {
     "kane": "kane_table",
     "figure1": "figure1",
     "urdf": "urdf",
+    "acting": "acting",
     "loops": "loops",
     "starts": "starts",
     "stabilisation": "stabilisation",
+    "dae": "dae",
     "conditioning": "conditioning",
     "singular": "singular",
     "pictures": "pictures",
     "flexible": "flexible",
+    "equations": "equations",
 }
 """Parts whose module has `main(quick)`, which prints, and writes a page of results."""
 NAMES = [*MEASURED, *PAGES]

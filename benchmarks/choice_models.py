@@ -52,4 +52,4 @@ def models() -> Iterator[tuple[str, str, Make]]:
 
 def robot(path: str, floating: bool) -> sh.Model:
     (place,) = robot_files(path)
-    return sh.load(place, floating=floating)
+    return sh.load(place, floating=floating, acting="motion")

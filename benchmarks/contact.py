@@ -41,7 +41,7 @@ APART, SAMPLES = 1e-4, 10
 
 
 def build() -> tuple[sh.Model, sh.Ground, dict[str, float]]:
-    m = sh.load(robots()["a1/a1"], floating=True, passive=False)
+    m = sh.load(robots()["a1/a1"], floating=True, passive=False, acting="motion")
     ground = sh.add_ground(m, bodies=FEET, friction=FRICTION, slip=SLIP)
     targets = {}
     for joint in m.joints[1:]:

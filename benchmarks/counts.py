@@ -1,4 +1,4 @@
-"""Operations of the inertia matrix, attributed to the kernel functions that spend them, as polynomials in N.
+"""Operations of the inertia matrix and of the vector b, attributed to the kernel functions that spend them, as polynomials in N.
 
 The kernels run on counting numbers; while one of the functions of interest runs, its name stands in the ledger. The
 model's own numbers count too: [K] counts the sums of masses, which are constants of a chain.
@@ -19,18 +19,21 @@ import sharnir as sh
 from sharnir.backends.counting import Count, CountingNumber, as_count, count_compiled
 from sharnir.backends.run import input_sizes, linked, run_program
 from sharnir.backends.traced import trace_program
-from sharnir.kernels import algebra
 from sharnir.programs import PROGRAMS
 
 ROWS = ("row_masses", "row_r", "row_s", "row_M1", "row_M2", "row_M3", "row_sum", "row_A")
 """Kernel functions that are rows of [K]'s Table 1."""
 
-STAGES = ("joint_stage", "poses", "to_world")
-"""What comes before the algorithm: the joints' own motion, and all vectors in the axes of the world. [K] (1)-(6)"""
+B_ROWS = ("row_motion", "row_body_forces", "row_force_sums", "row_b")
+"""Kernel functions that make b by [K]: (3)-(5), (11), (17)-(19), (21)."""
+
+STAGES = ("joint_stage", "poses", "to_world", "row_wrench")
+"""What comes before the algorithm: the joints' own motion, and all vectors in the axes of the world. [K] (1), (2), (6), (7)"""
 
 
-def general_chain(n: int, seed: int = 0) -> sh.Model:
-    """n revolute joints about axes in general position: no constant that folds, no special angle."""
+def general_chain(n: int, seed: int = 0, beside: bool = False) -> sh.Model:
+    """n revolute joints about axes in general position: no constant that folds, no special angle. `beside`: origins of bodies
+    lie beside the axes, so that joints shift them: what the recursive algorithm does for joints other than [K]'s."""
     rng = np.random.default_rng(seed)
     m = sh.Model(f"chain of {n} in general position")
     carrier = "ground"
@@ -38,7 +41,8 @@ def general_chain(n: int, seed: int = 0) -> sh.Model:
         m.add_body(f"body{i}", rng.uniform(1, 2), com=rng.uniform(0.1, 0.3, 3), inertia=_random_inertia(rng))
         at = sh.Pose(rng.uniform(0.1, 0.5, 3).tolist(), sh.Rotation.quaternion(*rng.normal(size=4).tolist()))
         axis = rng.normal(size=3)
-        m.add_joint(f"joint{i}", sh.Revolute((axis / np.linalg.norm(axis)).tolist()), carrier, f"body{i}", at=at)
+        joint, end = sh.Revolute((axis / np.linalg.norm(axis)).tolist()), sh.Pose((0.1, 0.2, 0.3) if beside else (0.0, 0.0, 0.0))
+        m.add_joint(f"joint{i}", joint, carrier, f"body{i}", at=at, child_at=end)
         carrier = f"body{i}"
     return m
 
@@ -81,9 +85,9 @@ def relink_charged(function: Callable[..., Any], ledger: Ledger, names: Collecti
 
 
 @cache
-def count_parts(algorithm: str, n: int, names: tuple[str, ...] = STAGES + ROWS) -> dict[str, Count]:
-    """Operations of the inertia matrix of a general chain, as written, by function; what is left under "" ."""
-    program, model = PROGRAMS[f"inertia/{algorithm}"], general_chain(n)
+def count_parts(name: str, n: int, beside: bool = False, names: tuple[str, ...] = STAGES + ROWS + B_ROWS) -> dict[str, Count]:
+    """Operations of a program, "inertia/recursive" say, on a general chain, as written, by function; what is left under "" ."""
+    program, model = PROGRAMS[name], general_chain(n, beside=beside)
     ledger = Ledger()
 
     def numbers(x: Sequence[float]) -> np.ndarray:
@@ -101,31 +105,24 @@ def count_parts(algorithm: str, n: int, names: tuple[str, ...] = STAGES + ROWS) 
     return {name: as_count(tally) for name, tally in ledger.accounts.items()}
 
 
-def product_RMR() -> Count:
-    """The bare product of row 10, Rᵀ M R, by the kernels' own functions."""
-    tally: Counter[str] = Counter()
-    one = CountingNumber(1.0, tally)
-    algebra.dot([one] * 3, algebra.mv([one] * 9, [one] * 3))
-    return as_count(tally)
-
-
 def add(*counts: Count) -> Count:
     return sum(counts, Count())
 
 
-def count_rows(algorithm: str, n: int) -> Count:
+def count_rows(name: str, n: int, beside: bool = False) -> Count:
     """The algorithm itself: the scope of Table 1, all vectors in the axes it works in."""
-    return add(*(count for name, count in count_parts(algorithm, n).items() if name not in STAGES))
+    return add(*(count for part, count in count_parts(name, n, beside).items() if part not in STAGES))
 
 
-def count_from_joints(algorithm: str, n: int) -> Count:
+def count_from_joints(name: str, n: int) -> Count:
     """All that follows the joint stage, conversions to the world's axes included: what algorithms have to compete in."""
-    return add(*(count for name, count in count_parts(algorithm, n).items() if name != "joint_stage"))
+    return add(*(count for part, count in count_parts(name, n).items() if part != "joint_stage"))
 
 
-def compiled(algorithm: str, model: sh.Model) -> Count:
-    """From coordinates to matrix, sines included, once constants are folded and equal parts shared."""
-    return count_compiled(trace_program(PROGRAMS[f"inertia/{algorithm}"], model.freeze(), only=("M",)))
+def compiled(name: str, model: sh.Model) -> Count:
+    """From coordinates (speeds, but no wrenches) to outputs, sines included, once constants are folded and equal parts shared."""
+    unloaded = {"wrench": [0.0] * (6 * len(model.bodies) + 6)}
+    return count_compiled(trace_program(PROGRAMS[name], model.freeze(), unloaded))
 
 
 # --- polynomials ----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from .robots import urdf_of
 
 CASES = {
     "pendulum, auto": ("sh.samples.pendulum()", "", 1.5),
-    "UR5, rk4": ("sh.load({ur5!r})", "integrator='rk4', step=1e-3", 2.0),
+    "UR5, rk4": ("sh.load({ur5!r}, acting='motion')", "integrator='rk4', step=1e-3", 2.0),
     "four-bar, radau": ("sh.samples.four_bar()", "integrator='radau'", 2.5),
 }
 """Model, options, most seconds with an empty cache."""

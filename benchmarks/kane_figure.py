@@ -24,7 +24,7 @@ def curves() -> dict[tuple[str, str], np.ndarray]:
     """Operations at 1 … 20 links, by algorithm, "printed" or "counted"."""
     found = {}
     for name in COLOURS:
-        p = fit(lambda n, name=name: count_rows(name, n).total)
+        p = fit(lambda n, name=name: count_rows(f"inertia/{name}", n).total)
         found[name, "counted"] = np.array([evaluate(p, n) for n in LINKS])
         if name in TOTALS:
             found[name, "printed"] = np.array([sum(evaluate(p, n) for p in TOTALS[name]) for n in LINKS])

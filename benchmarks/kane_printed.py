@@ -31,8 +31,7 @@ TABLE_1 = (
     Row("9", "M^Σ", (0,), (-9, -4.5, 13.5), "row_sum", "sums that are zero at the tip are added like the others"),
     Row(
         "10", "A", (0, 3, 3), (0, 3, 3), "row_A",
-        "Rᵀ M R is 12 multiplications and 8 additions, printed as 6 and 6; "
-        "the terms of joints that shift, which [K] leaves out, are 21 and 24 more for every pair",
+        "Rᵀ M R is 12 multiplications and 8 additions, printed as 6 and 6",
     ),
 )  # fmt: skip
 

@@ -40,7 +40,7 @@ def a_slider_crank(path: Path) -> None:
 
 
 def a_platform(path: Path) -> None:
-    sh.samples.stewart().draw(path, size=SIZE)
+    sh.samples.stewart().draw(path, size=(864, 486))
 
 
 def a_bricard(path: Path) -> None:
@@ -55,7 +55,7 @@ def the_frames(path: Path) -> None:
 
 def a_robot(path: Path) -> None:
     (urdf,) = robot_files("ur_description/urdf/ur5_robot.urdf")
-    sh.load(urdf).draw(path, [0.4, -1.2, 1.4, -1.0, -1.5, 0.3], size=SIZE)
+    sh.load(urdf, acting="motion").draw(path, [0.4, -1.2, 1.4, -1.0, -1.5, 0.3], size=SIZE)
 
 
 def a_mode(path: Path) -> None:

@@ -114,7 +114,7 @@ def read(name: str) -> sh.Model:
     with tempfile.TemporaryDirectory() as folder:
         bare = Path(folder) / place.name
         bare.write_text(text, encoding="utf-8")
-        return sh.load(bare, passive=False)
+        return sh.load(bare, passive=False, acting="motion")
 
 
 def measure(quick: bool = False) -> Iterator[Measure | str]:

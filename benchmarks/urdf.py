@@ -55,7 +55,7 @@ class Pair:
 def read_pair(path: Path, floating: bool, mimic: bool = False) -> Pair:
     """Without passive forces, which Pinocchio leaves out. Its own mimic joints fail where a follower comes before its
     leader, and `aba` knows none; so it lets followers be free, and G ties them."""
-    ours = sh.load(path, floating=floating, passive=False)
+    ours = sh.load(path, floating=floating, passive=False, acting="motion")
     root = [pin.JointModelFreeFlyer()] if floating else []
     return Pair(ours, pin.buildModelFromUrdf(str(path), *root, mimic=mimic))
 

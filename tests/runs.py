@@ -39,6 +39,7 @@ def batch(model: sh.Model, n: int, seed: int = 0) -> Arrays:
     values["wrench"][:, :6] = 0.0  # the base feels no force
     values["point"] = rng.normal(size=(n, 3))
     values |= {name: rng.normal(size=(n, model.structure.na)) for name in ("ratio", "dry")}
+    values["tolerance"] = np.full((n, 1), 1e-13)
     values["path"] = np.zeros((n, nb + 1))
     i = min(BODY, nb)
     while i > 0:

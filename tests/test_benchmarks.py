@@ -5,13 +5,14 @@ import json
 
 import numpy as np
 import pytest
-from benchmarks import chains, figure1, figure1_models, figure1_plan, figure1_report, growth, harness, peak, report
-from benchmarks.counts import count_from_joints, count_parts, count_rows, evaluate, fit, product_RMR, shown
+from benchmarks import chains, dae, figure1, figure1_models, figure1_plan, figure1_report, growth, harness, peak, report
+from benchmarks.counts import B_ROWS, STAGES, count_from_joints, count_parts, count_rows, evaluate, fit, shown
 from benchmarks.harness import race
 from benchmarks.kane_printed import ALGORITHMS, TABLE_1, TOTALS
 from benchmarks.limited import limited
 
 import sharnir as sh
+from loop_models import placed
 from sharnir.machine import processor
 
 
@@ -29,23 +30,47 @@ def test_printed_rows_add_up_to_the_printed_multiplications_and_not_to_the_addit
 
 
 def test_every_operation_of_the_recursive_algorithm_is_on_the_account_of_a_row():
-    parts = count_parts("recursive", 4)
+    parts = count_parts("inertia/recursive", 4)
     assert parts[""].total == 0
-    assert set(parts) - {"", "joint_stage", "poses", "to_world"} == {row.kernel for row in TABLE_1}
+    used = {name for name, count in parts.items() if count.total and name not in STAGES}
+    assert used == {row.kernel for row in TABLE_1}
+
+
+def test_every_operation_of_b_is_on_the_account_of_a_step():
+    parts = count_parts("bias/recursive", 4)
+    assert parts[""].total == 0
+    assert {name for name, count in parts.items() if count.total and name not in STAGES} == set(B_ROWS)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_counts_are_polynomials_of_the_degree_the_papers_give(algorithm):
-    p = fit(lambda n: count_rows(algorithm, n).total)
+    name = f"inertia/{algorithm}"
+    p = fit(lambda n: count_rows(name, n).total)
     assert bool(p[3]) == (algorithm in ("kosynka", "direct"))
-    more = count_from_joints(algorithm, 5).total - count_rows(algorithm, 5).total
+    more = count_from_joints(name, 5).total - count_rows(name, 5).total
     assert (more > 0) == (algorithm in ("recursive", "kosynka"))  # the two that work in the axes of the world
 
 
 def test_golden_counts_of_the_recursive_rows():
-    formulas = {row.kernel: fit(lambda n, k=row.kernel: count_parts("recursive", n)[k].multiplications) for row in TABLE_1}
+    formulas = {
+        row.kernel: fit(lambda n, k=row.kernel: count_parts("inertia/recursive", n)[k].multiplications) for row in TABLE_1
+    }
     assert shown(formulas["row_M2"]) == shown(formulas["row_M3"]) == "4.5N² − 4.5N"
-    assert (product_RMR().multiplications, product_RMR().additions) == (12, 8)
+    entry = [count_parts("inertia/recursive", n)["row_A"] for n in (3, 4)]
+    assert [(x.multiplications, x.additions) for x in entry] == [(12 * pairs, 8 * pairs) for pairs in (6, 10)]  # bare RᵀMR
+
+
+def test_golden_counts_of_A_and_b():
+    """A is cheaper than Stepanenko's at six joints, as [K] says, while nothing is turned into the world; b is linear."""
+    A, b = (fit(lambda n, name=name: count_rows(name, n).total) for name in ("inertia/recursive", "bias/recursive"))
+    assert (shown(A), shown(b)) == ("59.5N² + 0.5N − 6", "164N − 21")
+    assert evaluate(A, 6) == 2139 < count_rows("inertia/stepanenko", 6).total == 2463
+    assert count_from_joints("inertia/recursive", 6).total > count_from_joints("inertia/stepanenko", 6).total
+
+
+def test_joints_that_shift_the_origins_of_bodies_cost_more():
+    more, fewer = (count_rows("inertia/recursive", 6, beside) for beside in (True, False))
+    assert (more.total, fewer.total) == (3084, 2139)
 
 
 def test_fit_refuses_what_is_no_polynomial():
@@ -231,3 +256,31 @@ def test_a_method_that_grows_too_slow_is_stopped_and_named():
     assert {r.method for r in measured.records if r.backend == "llvm"} == {"composite", "separate", "lagrange1"}
     natural = measured.natural("chain", 1, "separate", "python")
     assert set(natural) == {2, 3, 4} and natural[2] == measured.curve("chain", 1, "separate", "llvm")[2]
+
+
+@pytest.mark.parametrize("name", ["four-bar", "slider-crank", "Andrews"])
+@pytest.mark.parametrize("index", dae.ROWS)
+def test_the_extended_system_as_a_dae_is_met_by_its_solution(name, index):
+    """[B] (1) with its constraints: derivatives and reactions of the extended system leave nothing of it."""
+    m, q, v = placed(name)
+    model = dae.Model(m, q, v, index)
+    y, yp = model.start(q, v)
+    left = np.full(model.n, np.nan)
+    model.residual(0.0, y, yp, left)
+    assert np.abs(left).max() < 1e-9 * max(1.0, np.abs(y).max(), np.abs(yp).max())
+
+
+def test_a_dae_converges_and_its_index_says_what_becomes_of_the_constraints():
+    pytest.importorskip("sksundae")
+    m, q, v = dae.four_bar()
+    exact = sh.simulate(m, 0.05, q0=q, v0=v, rtol=1e-12, atol=1e-13, output=0.05)
+    wanted = np.concatenate([exact.q[-1], exact.v[-1]])
+    gaps = {}
+    for index in dae.ROWS:
+        model, errors = dae.Model(m, q, v, index), []
+        for tolerance in (1e-3, 1e-5):
+            x = model.integrate(q, v, 0.05, tolerance)
+            errors.append(np.abs(x - wanted).max())
+            gaps[index] = np.abs(model.table.evaluate(x[: m.nq], x[m.nq :], 0.05)["g"]).max()
+        assert errors[1] < 0.3 * errors[0] and errors[1] < 1e-3
+    assert gaps["index 2, GGL"] < 1e-10 < gaps["index 1"]  # at 1e-5; positions drift where only their second derivative is kept

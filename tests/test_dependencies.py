@@ -42,7 +42,7 @@ def imported() -> dict[str, set[str]]:
 
 def test_every_import_is_declared_and_every_dependency_is_imported():
     core = modules(PROJECT["dependencies"])
-    named = ("cluster", "control", "mjcf", "optimize", "sundials", "video")
+    named = ("cluster", "control", "derive", "mjcf", "optimize", "sundials", "video")
     extras = modules([x for name in named for x in PROJECT["optional-dependencies"][name]])
     found = imported()
     assert set(found) <= core | extras
@@ -70,6 +70,7 @@ def test_all_is_all():
     [
         ("mujoco", "sh.load('robot.xml')", "mjcf"),
         ("control", "sh.linearize(sh.samples.pendulum(), [-1.5707963267948966]).to_control()", "control"),
+        ("sympy", "sh.derive(sh.samples.pendulum())", "derive"),
         ("optuna", "sh.optimize(sh.samples.pendulum(), 'final of A', {'v0.A': (0, 1)}, 'optuna')", "optimize"),
         ("SALib", "sh.sobol_indices(sh.samples.pendulum(), {'v0.A': (0, 1)})", "optimize"),
         ("sksundae", "sh.simulate(sh.samples.chain(1), 0.1, integrator='cvode-bdf')", "sundials"),

@@ -20,6 +20,7 @@ PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.md")]
 )
+THEORY = ROOT / "docs" / "theory"
 PACKAGES = [path.parent.name for path in (ROOT / "src" / "sharnir").glob("*/__init__.py")]
 pytestmark = pytest.mark.xdist_group("integrators")
 
@@ -140,3 +141,14 @@ def test_iterations_of_the_inverse_iterative_method(change, fewest, most):
             s, H, r = (1.0 + y @ next_r / d) * y, H + np.outer(y, y) / d, next_r
         counts.append(count)
     assert (min(counts), max(counts)) == (fewest, most)
+
+
+def test_ranges_of_equations_are_those_of_the_pages():
+    ranges = re.findall(
+        r"\*\*\(([A-Z]+)(\d+)\)(?:–|, )\([A-Z]+(\d+)\)\*\* in\s+\[(\w+\.md)\]", (THEORY / "README.md").read_text(encoding="utf-8")
+    )
+    assert len(ranges) >= 9
+    for letter, first, last, page in ranges:
+        text = (THEORY / page).read_text(encoding="utf-8")
+        found = [int(k) for k in re.findall(rf" {{3,}}\({letter}(\d+)\)", text)]
+        assert (min(found), max(found)) == (int(first), int(last)), page

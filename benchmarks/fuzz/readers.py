@@ -78,7 +78,7 @@ def _model_file(seed: int, name: str, texts: list[str], mutate: Mutate) -> tuple
         path = folder / name
         path.write_bytes(data if isinstance(data, bytes) else data.encode())
         try:
-            model = sh.load(path, floating=floating)
+            model = sh.load(path, floating=floating, acting="motion")
         except sh.SharnirError as error:
             if not str(error):
                 raise AssertionError("refused without a word") from error

@@ -3,7 +3,6 @@
 import re
 from importlib import import_module
 from pkgutil import get_data
-from warnings import warn
 
 from .model.services import provide
 
@@ -39,10 +38,12 @@ __all__ = sorted(_HOMES)
 
 def __getattr__(name):
     if name in _RENAMED:
-        warn(f"sharnir.{name} is called sharnir.{_RENAMED[name]} now", FutureWarning, stacklevel=2)
+        errors = import_module(".errors", __name__)
+        errors.warn(f"sharnir.{name} is called sharnir.{_RENAMED[name]} now", errors.RenamedWarning)
         name = _RENAMED[name]
     elif name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        hint = "" if name.startswith("_") else import_module(".errors", __name__).suggestion(name, __all__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{'; ' if hint else ''}{hint.rstrip()}")
     home = _HOMES[name]
     found = import_module(f".{name}", __name__) if home == "." else getattr(import_module(home, __name__), name)
     globals()[name] = found  # from now on an ordinary attribute

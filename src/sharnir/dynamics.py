@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 from .backends.counting import Count
 from .backends.fast_path import FastPath, placed
 from .equations.motion.constrained import ConstrainedEquations
-from .errors import MethodError, brief, known
+from .errors import MethodError, brief, known, suggesting
 from .forms.solution import Solution
 from .model.model import Model
 from .model.references import is_name_in
 from .programs import PROGRAMS
+from .reporting.notebook import Fact, Shown
 from .solvers.constrained import ConstrainedSolver
 from .solvers.evaluator import Actions, At, Evaluator, unbatch
 from .solvers.formulation import Formulation
@@ -25,12 +26,13 @@ from .solvers.tree import MatrixFormSolver, MomentumSolver, TreeSolver
 from .types import Parameters, State, Wrenches, truth
 
 
-class Dynamics(Questions):
+class Dynamics(Shown, Questions):
     """A model compiled for one method. One state (nq,) or a batch (B, nq) goes in, the same comes out.
 
-    method   "auto" or a name of `sharnir.methods()`; `why` gives the reason for the choice of auto
+    method   "auto" or a name of `sharnir.methods()`; `why` gives the reason for the choice of auto, `why.details` all predictions
     backend  "auto": straight-line code for models that compile quickly, loops beyond; "llvm", "loops", or "python", the
              kernels as they are written
+    tolerance  of methods that iterate: their residual, relative to the right-hand side, by default 1e-13
     threads  share the states of a batch; of one state of a large model on loops, the subtrees (forward dynamics by "separate") or
              the columns (`mass_matrix` by "composite", "stepanenko", "recursive"), where that pays
 
@@ -42,11 +44,14 @@ class Dynamics(Questions):
     value for each state of a batch: those left out have the values of the model. Other values compile nothing.
     """
 
-    def __init__(self, model: Model, method: str = "auto", backend: str = "auto", threads: int = 1) -> None:
+    @suggesting
+    def __init__(
+        self, model: Model, method: str = "auto", backend: str = "auto", threads: int = 1, tolerance: float | None = None
+    ) -> None:
         if not isinstance(threads, int) or threads < 1:
             raise MethodError(f"threads must be a whole number, at least 1; got {brief(threads)}")
-        self.formulation = Formulation(model, method, backend)
-        self._arguments = (method, backend, threads)
+        self.formulation = Formulation(model, method, backend, tolerance)
+        self._arguments = (method, backend, threads, tolerance)
         self._evaluator = Evaluator(self.formulation, threads)
         self.solver: Solver = _solver_for(self._evaluator)
         self.model, self.structure, self.threads = model, self.formulation.structure, threads
@@ -128,7 +133,11 @@ class Dynamics(Questions):
         wrenches: Wrenches = None,
         parameters: Parameters = None,
     ) -> np.ndarray:
-        """λ of every constraint row (`constraint_rows` names them): M v̇ + h = τ + Jᵀλ. Of least norm where rows are redundant."""
+        """λ of every constraint row (`constraint_rows` names them): M v̇ + h = τ + Jᵀλ. Of least norm where rows are redundant.
+
+        Of a tree, by the methods that solve for them ("lagrange1" …): λ of [I] (3.10), the 6N − n multipliers of its joints,
+        R = Zλ + A(AᵀA)⁻¹τ with A and Z of `sharnir.matrices`.
+        """
         return self._with_inertia.multipliers(At(q=q, v=v, tau=tau, t=t, wrench=wrenches, parameter=parameters))
 
     def closing_reactions(
@@ -153,15 +162,11 @@ class Dynamics(Questions):
         self, q: State, v: State, tau: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None, parameters: Parameters = None
     ) -> np.ndarray:
         """Report of an iterative method: (…, 2) number of iterations, and 1 where it had to refactorise."""
-        method = self.formulation.method
-        if not method.iterates:
+        if not self.formulation.method.iterates:
             raise MethodError(
                 f"method {self.method!r} does not iterate; the iterative ones are 'inverse-iterative', 'direct-iterative'"
             )
-        self.formulation.check_inertia()
-        return self._evaluator.output(
-            f"forward/{method.program}", "report", q=q, v=v, tau=tau, wrench=wrenches, t=t, parameter=parameters
-        )
+        return self._with_inertia.iterations(At(q=q, v=v, tau=tau, t=t, wrench=wrenches, parameter=parameters))
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
     def inverse(
@@ -261,8 +266,8 @@ class Dynamics(Questions):
     def bias(
         self, q: State = None, v: State = None, t: ArrayLike = 0.0, wrenches: Wrenches = None, parameters: Parameters = None
     ) -> np.ndarray:
-        """h (nv,): M_r q̈ + h = τ."""
-        return self._evaluator.output("bias", "h", q=q, v=v, wrench=wrenches, t=t, parameter=parameters)
+        """h (nv,): M_r q̈ + h = τ, by the method's own algorithm."""
+        return self._evaluator.output(self.formulation.method.bias, "h", q=q, v=v, wrench=wrenches, t=t, parameter=parameters)
 
     # --- momenta ------------------------------------------------------------------------------------------------------------
     def momenta(self, q: State = None, v: State = None, t: ArrayLike = 0.0, parameters: Parameters = None) -> np.ndarray:
@@ -287,13 +292,18 @@ class Dynamics(Questions):
         return self._with_inertia.momentum_rates(At(q=q, p=p, tau=tau, t=t, wrench=wrenches, parameter=parameters))
 
     # --- cost ---------------------------------------------------------------------------------------------------------------
-    def count(self, what: str = "forward", compiled: bool = False) -> Count:
+    def count(self, what: str = "forward", compiled: bool = False, step: float | None = None) -> Count:
         """Operations of one evaluation of "forward", "inverse", "inertia" …: as written (nothing folded), or as compiled
-        for this model (constants folded, common subexpressions shared)."""
+        for this model (constants folded, common subexpressions shared). Methods that iterate factorise at first; with a `step` in
+        seconds it is "forward" as it goes on: of a state so long after one that has been solved."""
         compiled = truth(compiled, "compiled")
         if is_name_in(("forward",), what):
-            return self._with_inertia.count_forward(compiled)
-        name = f"inertia/{self.formulation.method.inertia}" if is_name_in(("inertia",), what) else what
+            return self._with_inertia.count_forward(compiled, step)
+        if step is not None:
+            raise MethodError(f"step is for 'forward' by methods that iterate, not for {brief(what)}")
+        method = self.formulation.method
+        own = {"inertia": f"inertia/{method.inertia}", "bias": method.bias}
+        name = own[what] if is_name_in(own, what) else what
         if not is_name_in(PROGRAMS, name):
             raise MethodError(
                 f"nothing to count for {brief(what)} by {self.method!r}; try {known(['forward', 'inverse', 'inertia', 'energy'])}"
@@ -302,6 +312,12 @@ class Dynamics(Questions):
 
     def __reduce__(self) -> tuple[type[Dynamics], tuple[object, ...]]:
         return Dynamics, (self.model, *self._arguments)
+
+    def _facts(self) -> tuple[str, list[Fact]]:
+        return self.model.name, [
+            ("bodies", self.structure.nb, ""), ("coordinates", self.structure.nv, ""),
+            ("method", self.method, ""), ("backend", self.backend, ""), ("threads", self.threads, ""), ("why", self.why, ""),
+        ]  # fmt: skip
 
     def __repr__(self) -> str:
         return f"Dynamics({self.model.name!r}, method={self.method!r}, backend={self.backend!r})"

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
 
 NUMPY_SCALAR = re.compile(r"""\bnp\.\w+\((b?'(?:[^'\\]|\\.)*'|b?"(?:[^"\\]|\\.)*"|[-+.\w]+)\)|\bnp\.(True|False)_""")
 
@@ -49,24 +53,44 @@ class SingularError(SharnirError, ArithmeticError):
     """The equations of motion have no unique solution: some joint moves no mass, or a constraint is not defined there."""
 
 
-class AccuracyWarning(RuntimeWarning):
+class SharnirWarning(Warning):
+    """The base class of every warning that sharnir gives."""
+
+
+class UnitWarning(SharnirWarning, UserWarning):
+    """A number looks as if it were meant in other units: degrees, millimetres. The message names what it belongs to."""
+
+
+class CacheWarning(SharnirWarning, RuntimeWarning):
+    """Compiled code is not cached, or not where it was meant to be."""
+
+
+class RenamedWarning(SharnirWarning, FutureWarning):
+    """A name of an earlier version was used; the message says what it is called now."""
+
+
+class AccuracyWarning(SharnirWarning, RuntimeWarning):
     """Rounding may take more from the results of a method than a reader expects; the message names better methods."""
 
 
-class LinearizationWarning(RuntimeWarning):
+class LinearizationWarning(SharnirWarning, RuntimeWarning):
     """A linear model was made at a state that is neither at rest nor in steady motion; it holds at that instant only."""
 
 
-class FlexibilityWarning(RuntimeWarning):
+class FlexibilityWarning(SharnirWarning, RuntimeWarning):
     """A run asks more of a flexible body than it can give: deformations too large for its shapes, or steps too long for its
     vibrations. The message names the body."""
+
+
+class NotActingWarning(SharnirWarning, RuntimeWarning):
+    """A file of a robot was read without letting all that it describes act; the message names what, and how to let it act."""
 
 
 class MethodError(SharnirError, ValueError):
     """An unknown method or backend, or one that does not apply to this model."""
 
 
-class ViewWarning(RuntimeWarning):
+class ViewWarning(SharnirWarning, RuntimeWarning):
     """Something is not drawn as it was meant; the message says what is drawn in its place."""
 
 
@@ -122,6 +146,8 @@ class UnreachableError(SharnirError, ArithmeticError):
 NOT_A_NUMBER = (TypeError, ValueError, OverflowError)
 """Exceptions of `float(x)` and NumPy where x is no number, or one that no float can hold (10**400)."""
 LONGEST_SHOWN = 100
+PACKAGE = str(Path(__file__).parent / "_")[:-1]
+Called = TypeVar("Called", bound=Callable[..., Any])
 
 
 def brief(value: object, longest: int = LONGEST_SHOWN) -> str:
@@ -157,12 +183,82 @@ def choices(name: object, names: Iterable[str], plural: str, limit: int = 12) ->
     return f"{hint}{'The' if hint else 'the'} {plural} are {known(names, limit)}"
 
 
+USUAL_NAMES = {
+    "rtol": "tolerance tol reltol", "atol": "tolerance_absolute abstol", "step": "dt timestep time_step h stepsize step_size",
+    "integrator": "solver scheme ode", "method": "solver algorithm", "duration": "time tmax t_end tf t_final T seconds",
+    "t0": "t_start start_time", "q0": "x0 y0 q init initial position", "q": "q0 state position", "v0": "qd0 dq0 qdot0 speed v",
+    "v": "v0 qd dq qdot speed", "tau": "torque torques forces u effort", "parameters": "params",
+    "output": "dt t_eval times interval", "path": "file filename save out", "gravity": "g", "mass": "m weight",
+    "com": "centre center cog cm", "inertia": "I J moments Ixx moi", "at": "frame pose origin position",
+    "limits": "range bounds limit", "motion": "drive law", "position": "xyz translation", "rotation": "rpy quaternion euler",
+    "threads": "cores n_jobs workers", "workers": "threads cores n_jobs", "progress": "verbose", "seed": "random_state rng",
+    "over": "inputs grid", "stiffness": "k", "damping": "c d", "radius": "r", "length": "l L", "body": "link",
+    "ground": "world base fixed earth inertial", "Revolute": "Hinge Pin Rotary", "Prismatic": "Slider Linear",
+    "Ball": "Spherical", "Weld": "Fixed Rigid", "Free": "Floating", "revolute": "hinge pin rotary continuous",
+    "prismatic": "slider linear", "ball": "spherical", "weld": "fixed rigid", "free": "floating", "run": "simulate sim",
+    "dopri5": "RK45 ode45", "radau": "BDF LSODA ode15s stiff",
+}  # fmt: skip
+"""By our names the words that others use, of which no letters need be alike."""
+
+
 def suggestion(name: object, names: Iterable[str]) -> str:
     """`did you mean 'elbow'? `, or nothing where no name is similar."""
     from difflib import get_close_matches  # needed only when something is wrong
 
-    near = get_close_matches(name, list(names), 1) if isinstance(name, str) and len(name) <= LONGEST_SHOWN else []
+    if not isinstance(name, str) or len(name) > LONGEST_SHOWN:
+        return ""
+    names = list(names)
+    near = get_close_matches(name, names, 1, 0.75)
+    near += [ours for ours, others in USUAL_NAMES.items() if name in others.split() and ours in names]
+    near += get_close_matches(name, names, 1)
     return f"did you mean {near[0]!r}? " if near else ""
+
+
+def comma_hint(text: str) -> str:
+    """`write 0.5: the decimal separator is a point` for "0,5"; nothing for other texts."""
+    found = re.search(r"(?<![\w.,])[-+]?\d+,\d+(?![\w.,])", text)
+    return f"write {found[0].replace(',', '.')}, not {found[0]}: the decimal separator is a point" if found else ""
+
+
+def check_known(label: str, given: Iterable[str], names: Iterable[str], noun: str = "argument") -> None:
+    """Refuse keywords that are not among the names."""
+    names = list(names)
+    for name in given:
+        if name not in names:
+            raise TypeError(f"{label}: {unknown(f'{noun} {name!r}', name, names, f'{noun}s')}") from None
+
+
+def suggesting(function: Called, noun: str = "argument") -> Called:
+    """A public function whose error for an unknown keyword, or for too many arguments without one, says what is right."""
+
+    @wraps(function)
+    def called(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # from inside, not the call itself
+                raise
+            from inspect import Parameter, signature  # needed only when something is wrong
+
+            label, every = function.__qualname__.removesuffix(".__init__"), signature(function).parameters.values()
+            own = [one for one in every if one.name != "self" and one.kind is not Parameter.VAR_KEYWORD]
+            check_known(label, options, [one.name for one in own], noun)
+            first = [one.name for one in own if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
+            if len(args) <= len(every) - len(own) + len(first):
+                raise
+            rest = ", ".join(f"{one.name}=…" for one in own[len(first) :][:5]) or "none; several numbers of one in parentheses"
+            what = f"more {noun}s without a name than {len(first)} ({', '.join(first)})"
+            raise TypeError(f"{label}: {what}; the others by name: {rest}") from None
+
+    return called  # type: ignore[return-value]
+
+
+def warn(text: str, category: type[SharnirWarning]) -> None:
+    """Warn at the line of the user's that called sharnir, however deep inside it the warning is given."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)
 
 
 def known(names: Iterable[str], limit: int = 12) -> str:

@@ -17,7 +17,7 @@ PUBLIC = vars(sh)["__all__"]
 
 NUMERICAL = {"scipy", "numba", "mujoco", "pinocchio"}
 FILES = {"xarray", "pandas", "h5py", "h5netcdf", "yaml"}
-SHOWN = {"matplotlib", "plotly", "rich"}
+SHOWN = {"matplotlib", "plotly", "rich", "IPython"}
 ANY = {*NUMERICAL, *FILES, *SHOWN, "typing_extensions", "asyncio", "ssl"}
 """Beyond NumPy and llvmlite a model needs none of them to be read and to move, once its code is in the cache."""
 

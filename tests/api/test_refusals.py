@@ -137,7 +137,7 @@ def test_an_unknown_method_or_backend_lists_the_known_ones():
         sh.Dynamics("pendulum")
 
 
-@pytest.mark.parametrize("method", ["momentum", "inverse-iterative", "direct-iterative-multipliers"])
+@pytest.mark.parametrize("method", ["momentum", "direct-iterative-multipliers"])
 def test_a_method_without_a_place_for_loops_names_those_that_have_one(method):
     with pytest.raises(sh.MethodError, match=f"method '{method}' does not handle closed loops .*'separate'.*'composite'"):
         sh.Dynamics(sh.samples.four_bar(), method)
@@ -151,7 +151,9 @@ def test_a_joint_that_moves_no_mass_is_named(joint):
     m.add_body("tip", mass=1.0, com=(0.5, 0.0, 0.0))
     m.add_joint("shoulder", sh.Revolute("z"), "ground", "arm")
     m.add_joint("wrist", joint, "arm", "tip")
-    with pytest.raises(sh.SingularError, match=r"joint 'wrist' moves no mass.*body 'tip'.*mass or inertia, or weld"):
+    with pytest.raises(
+        sh.SingularError, match=r"joint 'wrist' moves no mass when it turns about the axis x of body 'tip'.*inertia.* weld"
+    ):
         sh.Dynamics(m, "separate").forward()
 
 
@@ -162,13 +164,10 @@ def test_a_massless_body_is_carried_but_not_moved():
     m.add_joint("first", sh.Revolute("z"), "ground", "ghost")
     m.add_joint("second", sh.Revolute("x"), "ghost", "stone")
     assert sh.Dynamics(m, "separate").forward().shape == (2,)
-    with pytest.raises(sh.MethodError, match=r"method 'lagrange1' divides by the mass matrix .* body 'ghost' has no mass"):
-        sh.Dynamics(m, "lagrange1").forward()
-
-
-def test_a_thin_body_has_no_inverse_mass_matrix():
-    with pytest.raises(sh.MethodError, match="body 'rod1' has no inertia about some axis; choose another method"):
-        sh.Dynamics(sh.samples.double_pendulum(), "lagrange1").forward()
+    with pytest.raises(
+        sh.MethodError, match=r"L of \(3.10\) divide by .* body 'ghost' has no mass; take the form 'lagrange1-full'"
+    ):
+        _ = sh.matrices(m).L
 
 
 def test_samples_that_cannot_be():

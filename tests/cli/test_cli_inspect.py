@@ -45,9 +45,11 @@ def test_a_tree_with_masses_freedoms_frames_couplings_and_the_report(run, file):
         "test: ground", "upper 1.5 kg", "lower 3 kg", "shoulder: revolute (0.333 0.667 -0.667) in [-1, 2]", "frames: tool",
         "wrist: revolute (0 0 1), follows elbow: 2 × it + 1", "x no mass",
         "4 bodies, 3 degrees of freedom, 6 kg, 2 frames, couplings: 1",
-        "1 × <gazebo>",
+        "1 × <gazebo>", "limits of 4 joints do not act (--acting all lets them)", "4 × limits of a joint  it acts with",
     ):  # fmt: skip
         assert words in out, words
+    out = run("inspect", file, "--acting", "all")[1]
+    assert "do not act" not in out and "4 × limits of a joint" in out.partition("kept (")[0]
     assert "9 degrees of freedom (10 coordinates)" in run("inspect", "--floating", file)[1]
 
 

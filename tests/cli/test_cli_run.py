@@ -40,13 +40,19 @@ def instead(monkeypatch):
 def test_a_motion_with_summary_numbers_and_picture(run, file, tmp_path):
     joint = sh.load(file).joints[0].name
     code, out, err = run(
-        file, "--duration", 0.5, "--q0", f"{joint}=0.3", "--v0", f"{joint}=1", "--tau", f"{joint}=0.1",
+        file, "--acting", "motion", "--duration", 0.5, "--q0", f"{joint}=0.3", "--v0", f"{joint}=1", "--tau", f"{joint}=0.1",
         "--rtol", 1e-9, "--interval", 0.1, "-o", tmp_path / "a.nc", "--plot", tmp_path / "a.png",
     )  # fmt: skip
     assert (code, err) == (0, "") and "done, reached t = 0.5" in out and "written:" in out
     r = sh.Result.load(tmp_path / "a.nc", sh.load(file))
     assert len(r) == 6 and r.q[0, 0] == 0.3 and r.v[0, 0] == 1.0 and r.tau[0] == 0.1
     assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_line_says_what_of_a_robot_does_not_act(run, file):
+    short = ("--duration", 0.01, "--backend", "python")
+    assert run(file, *short)[2] == "sharnir: limits of 2 joints do not act (--acting all lets them)\n"
+    assert run(file, *short, "-q")[2] == run(file, *short, "--acting", "all")[2] == ""
 
 
 def test_options_of_method_and_integrator(run, file, tmp_path):
@@ -87,7 +93,8 @@ def test_an_error_on_the_command_line_is_2(run, file, arguments, says):
     ("--t0", "inf", "finite number"), ("--decay", "0", "positive number"), ("--decay", "3", "--stabilisation baumgarte or ggl"),
     ("--method", "nonsense", "the choices are 'auto', 'separate'"), ("--backend", "cuda", "the choices are 'auto', 'llvm'"),
     ("--integrator", "rk5", "choices are 'auto'"), ("--integrator", "rk4", "give --step SECONDS"),
-    ("--limits", "break", "choices are 'ignore', 'stop', 'error'"), ("--stabilisation", "glue", "choices are 'projection'"),
+    ("--limits", "break", "choices are 'act', 'ignore', 'stop', 'error'"),
+    ("--stabilisation", "glue", "choices are 'projection'"),
     ("--stabilisation", "ggl", "no closed loops and no constraints; leave it out"), ("--q0", "shoulder=nan", "joint=number"),
     ("--plot", "a.foo", "unknown suffix '.foo'; end the name with .png, .svg, .pdf or .html"), ("--plot", "a", "no suffix"),
     ("--output", "a.foo", "unknown suffix '.foo'; end the name with .nc or .csv"), ("--output", "a", "no suffix"),

@@ -16,12 +16,15 @@ from urdf_files import arm, write
 COMMANDS = {
     "inspect": ("inspect", "FILE"),
     "json": ("inspect", "FILE", "--json"),
-    "run": ("run", "FILE", "--duration", "0.01", "-o", "OUT"),
+    "run": ("run", "FILE", "--acting", "motion", "--duration", "0.01", "-o", "OUT"),
     "schema": ("schema",),
     "help": ("run", "--help"),
     "version": ("--version",),
-    "compare": ("compare", "FILE", "--methods", "composite,separate", "--backends", "python", "--rounds", "1", "--batch", "4"),
-}
+    "compare": (
+        "compare", "FILE", "--acting", "motion", "--methods", "composite,separate", "--backends", "python", "--rounds", "1",
+        "--batch", "4",
+    ),
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -341,3 +341,16 @@ def test_of_two_branches_the_nearer_to_the_guess_is_taken():
         guess = np.array([angle, B - angle, C]) + np.append(0.0, rng.uniform(-0.4, 0.4, 2))
         q, _ = m.assemble(guess, fixed=["A"])
         assert_close(q, [angle, B - angle, C], 1e-12, scale=1.0)
+
+
+def test_an_empty_fixed_holds_nothing_speeds_neither():
+    """Speeds that v0 names are the nearest that meet the constraints: those that a projection of the array gives."""
+    m, named = sh.samples.four_bar(), {"A": 1.0, "B": 1.0}
+    q, v = m.assemble(None, named, fixed=[])
+    array = m.assemble(q, [1.0, 1.0, 0.0])[1]
+    assert np.abs(v - array).max() < 1e-12 and abs(v[0] - 1.0) > 0.1
+    r = sh.simulate(m, 0.01, v0=named, fixed=[])
+    assert np.abs(r.v[0] - v).max() < 1e-12 and set(r.start.moved_speeds) >= {"A"}
+    for fixed in (None, ["A"]):
+        with pytest.raises(sh.AssemblyError, match="no accelerations meet the constraints"):
+            m.assemble(None, named, fixed=fixed)

@@ -155,7 +155,7 @@ def test_a_warning_names_the_error_and_better_methods():
         sh.Dynamics(heavy_tip(1e10), "lagrange1", "python")
     with pytest.warns(AccuracyWarning, match="'lagrange1'"):
         sh.simulate(heavy_tip(1e10), 0.01, method="lagrange1", backend="python")
-    assert issubclass(AccuracyWarning, RuntimeWarning)
+    assert issubclass(AccuracyWarning, RuntimeWarning) and AccuracyWarning is sh.AccuracyWarning
 
 
 def test_auto_leaves_out_what_loses_digits():

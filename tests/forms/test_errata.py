@@ -8,6 +8,7 @@ import pytest
 
 import sharnir as sh
 from sharnir.forms import FORMS
+from sharnir.forms.banded import half_bandwidth, joints_that_meet
 from sharnir.forms.blocks import skew
 
 RIGHT, WRONG = 1e-11, 0.02  # errors relative to the largest entry of the truth
@@ -100,6 +101,34 @@ def test_I_section_3_3_composite_bodies_are_made_of_composite_bodies():
             corrected[k] += C.T @ corrected[i] @ C
     assert error(printed, np.array(truth)) > WRONG
     assert error(corrected, np.array(truth)) < RIGHT
+
+
+@pytest.mark.parametrize("children", [1, 2])
+def test_I_section_4_the_band_of_L_grows_with_a_tree_and_its_elimination_does_not(children):
+    """As printed: the band widens with the bodies that a body carries, a band costs O(N). True of chains; where each body carries
+    two, the band grows with N. What holds: O(N) blocks, and no others when joints are eliminated from the leaves."""
+    bands, blocks = [], []
+    for N in (10, 20, 40, 80):
+        carriers = depth_first([i - 1 if children == 1 else (i + 1) // 2 - 1 for i in range(N)])
+        bands.append(half_bandwidth(carriers, [5] * N))
+        blocks.append(len(joints_that_meet(carriers)))
+        pairs = {frozenset(pair) for pair in joints_that_meet(carriers)}
+        for j in range(N - 1, -1, -1):  # the joints that joint j still meets meet each other already
+            left = [i for i in range(j) if frozenset((i, j)) in pairs]
+            assert all(frozenset((a, b)) in pairs for a in left for b in left if a != b)
+    assert bands == ([9, 9, 9, 9] if children == 1 else [39, 69, 129, 249])
+    assert all(n < 2 * N for n, N in zip(blocks, (10, 20, 40, 80), strict=True))
+
+
+def depth_first(carriers):
+    """The same tree numbered so that every subtree is a run of numbers."""
+    children = {i: [j for j, k in enumerate(carriers) if k == i] for i in range(-1, len(carriers))}
+    order, stack = [], [0]
+    while stack:
+        order.append(stack.pop())
+        stack += children[order[-1]][::-1]
+    number = {old: new for new, old in enumerate(order)} | {-1: -1}
+    return [number[carriers[old]] for old in order]
 
 
 def inverse_iterations(A0, A, b, go_on):
@@ -272,9 +301,14 @@ class Chain:
             place = sh.Pose(rng.normal(size=3), sh.Rotation.quaternion(*rng.normal(size=4)))
             joint = sh.Revolute(axis / np.linalg.norm(axis))
             m.add_joint(f"j{i}", joint, f"b{i - 1}" if i else "ground", f"b{i}", at=place)
-        x = sh.matrices(m, rng.normal(size=n))
+        q, self.qd, wrenches = rng.normal(size=n), rng.normal(size=n), rng.normal(size=(n, 6))
+        x = sh.matrices(m, q, self.qd, 0.0, wrenches)
         R, O = x.poses
-        self.n, self.truth = n, x.M_r
+        self.n, self.truth, self.Q = n, x.M_r, x.Q
+        self.f, self.moment = ([R[i] @ w[part] for i, w in enumerate(wrenches)] for part in (slice(0, 3), slice(3, 6)))  # (7)
+        for i, b in enumerate(m.bodies):  # weight is one of the external forces
+            weight = b.mass * np.array(m.gravity)
+            self.f[i], self.moment[i] = self.f[i] + weight, self.moment[i] + np.cross(R[i] @ b.com, weight)
         self.e = [R[i] @ A[3:, 0] for i, A in enumerate(x.A_blocks)]
         self.m = [b.mass for b in m.bodies]
         self.c = [R[i] @ np.multiply(b.mass, b.com) for i, b in enumerate(m.bodies)]  # c_j = m_j d_j
@@ -310,6 +344,31 @@ def test_K_14b_needs_the_running_sum_of_first_moments():
     assert error(one_body, chain.truth) > WRONG  # as printed
     assert error(all_mass, chain.truth) > WRONG  # with the sum of masses that row 1 of Table 1 counts
     assert error(chain.recursive(chain.running_sum), chain.truth) < RIGHT
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_K_10_to_21_are_right_as_printed(seed):
+    """b of a chain on a base at rest. The double sum of (19b) costs O(N²); as a recursion, m_j + m_j+1 + r~ f_j+1, O(N)."""
+    K = Chain(6, seed)
+    zero = np.zeros(3)
+    omega, epsilon, w, E, carrier = zero, zero, zero, np.zeros((3, 3)), None
+    f, m = [], []
+    for j in range(K.n):
+        spin = K.e[j] * K.qd[j]  # (3), with v_rel = 0
+        w = w + E @ (zero if carrier is None else K.r[carrier, j])  # (5)
+        epsilon = epsilon + np.cross(omega, spin)  # (4)
+        omega = omega + spin
+        E = skew(epsilon) + skew(omega) @ skew(omega)
+        f.append(K.f[j] - E @ K.c[j] - K.m[j] * w)  # (11)
+        m.append(K.moment[j] - skew(K.c[j]) @ w - K.I[j] @ epsilon - np.cross(omega, K.I[j] @ omega))
+        carrier = j
+    total = [sum(m[j:], zero) + sum((skew(K.r[j, k]) @ f[k] for k in range(j + 1, K.n)), zero) for j in range(K.n)]  # (18), (19b)
+    assert error([K.e[j] @ total[j] for j in range(K.n)], K.Q) < RIGHT  # (21)
+    inward, force = zero, zero
+    for j in range(K.n - 1, -1, -1):
+        inward = m[j] + inward + (np.cross(K.r[j, j + 1], force) if j + 1 < K.n else zero)
+        force = f[j] + force  # (17)
+        assert error(inward, total[j]) < RIGHT
 
 
 def test_K_9_agrees_with_the_corrected_recursion():

@@ -37,7 +37,7 @@ def test_the_report_names_what_is_left_out(tmp_path):
     report = pair_of(tmp_path, text).model.import_report
     ignored = {e.what for e in report.of("ignored")}
     assert ignored == {
-        "actuator", "sensor", "tendon", "fluid: density, viscosity, wind", "option integrator", "exclude", "gravcomp",
+        "actuator", "sensor", "tendon", "fluid: density, viscosity, wind, fluidshape", "option integrator", "exclude", "gravcomp",
         "range of a ball joint", "contacts of 4 geoms",
     }  # fmt: skip
     assert any(e.what == "frictionloss" for e in report.of("kept"))

@@ -7,8 +7,7 @@ import pytest
 
 import sharnir as sh
 from sharnir.kernels import iterative
-from sharnir.kernels.iterative import InertiaMemory
-from sharnir.programs.kernels.forward import TOLERANCE
+from sharnir.kernels.iterative import TOLERANCE, InertiaMemory
 from states import assert_close
 
 METHODS = ["inverse-iterative", "direct-iterative", "inverse-iterative-multipliers", "direct-iterative-multipliers"]
@@ -203,6 +202,129 @@ def test_what_was_remembered_of_a_bad_state_is_forgotten(kind):
     assert report[1] == 1.0
 
 
+def errors_on_the_way(A0, A, b):
+    """Of every iterate of (4.2) from A0⁻¹: the least eigenvalue of H_k, ‖A − H_k⁻¹‖, ‖H − H_k‖ and ‖x_k − x*‖."""
+    n, exact, H, rows = len(b), np.linalg.inv(A), np.linalg.inv(A0), []
+    for k in range(n + 1):
+        w, x = memory(n)._replace(H=H.copy()), np.full(n, np.nan)
+        count = iterative.iterate_inverse(A, b, w, x, 1e-30, k) if k else None  # stops by its limit after k iterations
+        if k == 0:
+            x = H @ b
+        sizes = [np.linalg.norm(M, 2) for M in (A - np.linalg.inv(w.H), exact - w.H)]
+        rows.append([np.linalg.eigvalsh(w.H)[0], *sizes, np.linalg.norm(x - exact @ b)])
+        if rows[-1][3] < 1e-9 * rows[0][3]:
+            break
+        assert count is None or count < 0 or count == k
+    return np.array(rows)
+
+
+def grows(x):
+    """Whether a sequence grows somewhere, but for the rounding of its largest number."""
+    return bool((np.diff(x) > 1e-9 * x[0]).any())
+
+
+def near(seed, kind, n=6):
+    """A0 and a change of it within the bound of property 2: ‖εF‖ < 1/‖H0‖."""
+    rng = np.random.default_rng(seed)
+    A0, X = positive(n, seed), rng.normal(size=(n, n))
+    F = {"positive": X @ X.T, "negative": -X @ X.T, "indefinite": X + X.T}[kind]
+    return A0, A0 + F * (0.9 / np.linalg.norm(np.linalg.inv(A0), 2) / np.linalg.norm(F, 2)), rng.normal(size=n)
+
+
+@pytest.mark.parametrize("kind", ["positive", "negative"])
+def test_property_2_of_4_2_for_definite_changes(kind):
+    """[I] §4.2: all H_k are positive definite, the errors of A_k, H_k and x_k fall monotonically."""
+    for seed in range(20):
+        least, of_A, of_H, of_x = errors_on_the_way(*near(seed, kind)).T
+        assert (least > 0.0).all() and not (grows(of_A) or grows(of_H) or grows(of_x))
+
+
+def test_property_2_of_4_2_needs_a_definite_change():
+    """Within the same bound, with eigenvalues of both signs, the errors of A_k grow in most cases; [I] assumes F0 definite."""
+    assert sum(grows(errors_on_the_way(*near(seed, "indefinite"))[:, 1]) for seed in range(20)) > 10
+
+
+@pytest.mark.parametrize("method", METHODS[:2])
+def test_property_3_of_4_2(method):
+    """Steps below 1/(max(1, ‖q̇‖) κ(A)) converge from the matrix of the last one, in fewer than n + 1 iterations."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        q, v = TREE.random_q(rng), rng.normal(size=TREE.nv)
+        d = sh.Dynamics(TREE, method, backend="python")
+        A = d.mass_matrix(q)
+        h = 1.0 / max(1.0, np.linalg.norm(v)) / np.linalg.cond(A)
+        after = TREE.integrate(q, h * v)
+        assert np.linalg.norm(d.mass_matrix(after) - A, 2) * np.linalg.norm(np.linalg.inv(A), 2) < 1.0  # what property 2 asks
+        d.iterations(q, v)
+        count, restarted = d.iterations(after, v)
+        assert 1 <= count < TREE.nv + 1 and not restarted
+
+
+def test_warm_operations_grow_with_the_square_and_cold_ones_faster():
+    """[I]: "the quadratic law of growth", counted, at one time step for all lengths of a chain."""
+    counts = {}
+    for n in (8, 16, 32):
+        d = sh.Dynamics(sh.samples.chain(n), "inverse-iterative", backend="python")
+        counts[n] = [d.count().multiplications, d.count(step=1e-3).multiplications]
+    (cold, warm) = (np.array([counts[n][k] for n in (8, 16, 32)]) for k in (0, 1))
+    assert (warm[1:] / warm[:-1] < 4.0).all() and cold[2] / cold[1] > 4.5
+    assert 45 < warm[2] / 32**2 < 55
+
+
+def test_a_step_is_counted_only_where_something_is_remembered():
+    with pytest.raises(sh.MethodError, match="step is for methods that iterate; 'separate' remembers no state"):
+        sh.Dynamics(CHAIN, "separate").count(step=1e-3)
+    with pytest.raises(sh.MethodError, match="not for 'inertia'"):
+        sh.Dynamics(CHAIN, "inverse-iterative").count("inertia", step=1e-3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_accelerations_are_as_good_as_the_tolerance_of_the_dynamics(method):
+    q, v = CHAIN.random_q(0), np.ones(CHAIN.nv)
+    exact = sh.Dynamics(CHAIN, "separate", backend="python")
+    found = {}
+    for tolerance in (1e-4, 1e-8, None):
+        d = sh.Dynamics(CHAIN, method, backend="python", tolerance=tolerance)
+        reports = [d.iterations(q + 0.01 * k, v).tolist() for k in range(2)]
+        d.forward(q, v)
+        a, b = d.forward(q + 0.01, v), exact.forward(q + 0.01, v)
+        found[tolerance] = reports[1][0], np.abs(a - b).max() / np.abs(b).max()
+    counts, errors = zip(*found.values(), strict=True)
+    assert list(counts) == sorted(counts) and counts[0] < counts[2]
+    assert errors[2] < 1e-10 < errors[0] < 1e-1
+
+
+def test_tolerances_are_for_methods_that_iterate():
+    with pytest.raises(sh.MethodError, match=r"tolerance is for methods that iterate; 'separate' solves .* choose 'inverse-iter"):
+        sh.Dynamics(CHAIN, "separate", tolerance=1e-6)
+    for bad in (0.0, 2.0, "small", float("nan")):
+        with pytest.raises(sh.MethodError, match="a number between 0 and 1"):
+            sh.Dynamics(CHAIN, "inverse-iterative", tolerance=bad)
+
+
+@pytest.mark.parametrize("method", METHODS[:2])
+def test_along_a_closed_motion_few_iterations_for_all_right_hand_sides(method):
+    """M⁻¹ times the forces and every row of the constraints, each from the matrix that the one before has improved."""
+    m, start = sh.samples.four_bar(0.5, 1.3, 0.9, 1.1), {"A": 1.2, "B": -1.0, "C": 1.5}
+    q, v = m.assemble(start, {"A": 1.0}, nearest=True)
+    d = sh.Dynamics(m, method, backend="python")
+    assert d.iterations(q, v).tolist() == [0.0, 1.0]
+    for k in range(1, 5):
+        count, restarted = d.iterations(m.integrate(q, 1e-3 * k * v), v)
+        assert 1 <= count <= 4 * (1 + len(d.constraint_rows)) and not restarted
+
+
+@pytest.mark.parametrize("backend", ["loops", "python"])
+@pytest.mark.parametrize("method", METHODS)
+def test_simulations_by_iteration_are_those_by_separate_bodies(method, backend):
+    closed = "multipliers" not in method
+    m = sh.samples.four_bar(0.5, 1.3, 0.9, 1.1) if closed else sh.samples.double_pendulum()
+    start = {"q0": m.assemble({"A": 1.2, "B": -1.0, "C": 1.5}, nearest=True)[0]} if closed else {"q0": {"hinge1": 0.5}}
+    exact = sh.simulate(m, 0.1, rtol=1e-9, atol=1e-11, **start)
+    r = sh.simulate(m, 0.1, method=method, backend=backend, rtol=1e-9, atol=1e-11, **start)
+    assert_close(r.q[-1], exact.q[-1], 1e-7)
+
+
 def test_factors_follow_a_change_of_rank_one():
     n = 6
     A, v = positive(n), np.random.default_rng(7).normal(size=n)
@@ -211,4 +333,4 @@ def test_factors_follow_a_change_of_rank_one():
     assert iterative.update_factors(w.H, v.copy(), 0.5) == 0
     L, D = np.tril(w.H, -1) + np.eye(n), np.diag(1.0 / np.diag(w.H))
     assert_close(L @ D @ L.T, A + 0.5 * np.outer(v, v), 1e-13)
-    assert iterative.update_factors(w.H, v.copy(), -1e6) == -1  # no longer positive
+    assert iterative.update_factors(w.H, v.copy(), -1e6) == -1  # a pivot would change its sign

@@ -68,7 +68,8 @@ def test_one_regressor_serves_all_values_of_the_parameters(case):
     assert_close(e.regressor(s.q, s.v, a, s.t), Y, 1e-14)
 
 
-def test_only_forces_that_were_added_are_left_out():
+@pytest.mark.parametrize("acting", ["all", "motion"])
+def test_only_forces_that_were_added_are_left_out(acting):
     model = with_random_numbers(gripper(), 5)
     for force in list(model.forces):
         del model.parts.forces[force]
@@ -76,13 +77,14 @@ def test_only_forces_that_were_added_are_left_out():
         model.add_force(sh.JointFriction(joint))
     model.add_force(sh.Motor("c", torque=lambda t, x, v: 3.0 * x + v))
     s, a = random_state(model), np.ones(model.nv)
+    model.acting = acting
     d = interpreted(model, "composite")
     rest = d.inverse(s.q, s.v, a) - d.regressor(s.q, s.v, a) @ d.regressor_parameters
     wanted = np.zeros(model.nv)
     wanted[model.v_slice("c")] = -(3.0 * s.q[model.q_slice("c")] + s.v[model.v_slice("c")])
     assert_close(rest, wanted, 1e-12, scale=10.0)
     friction = dict(zip(d.regressor_names, d.regressor_parameters, strict=True))
-    assert friction["a.friction"] > 0.0 and friction["b.friction"] == 0.0  # an option that no element reads does not act
+    assert friction["a.friction"] > 0.0 and (friction["b.friction"] > 0.0) == (acting == "all")
 
 
 def test_a_joint_sees_the_bodies_behind_it_only():

@@ -81,6 +81,7 @@ def mechanism(*forces, armature=0.0, **joint_options):
     m.add_joint("slider", sh.Prismatic("x", friction=1.0, limits=(-1.0, 1.0)), "a", "b", at=HALF)
     m.add_joint("ball", sh.Ball(armature=armature), "a", "c", at=sh.Pose((0.0, 0.5, 0.0)), child_at=HALF)
     m.add_joint("driven", sh.Revolute("z", motion=lambda t: sh.sin(2.0 * t)), "c", "d", at=HALF)
+    m.acting = "motion"  # limits and friction are there for elements to read
     return with_forces(m, forces)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -29,11 +31,21 @@ def test_every_curve_is_named_in_every_window(run, page, open_page, size, touch,
     opened = open_page(page, size=size, touch=touch, dark=dark)
     names = opened.locator("text[class^=legend]").all_text_contents()  # plotly numbers its legends: legendtext, legend2text …
     expected = [*run.model.q_names, *(f"speed of {name}" for name in run.model.v_names), "total", "kinetic", "potential"]
-    assert names == expected and opened.locator(".annotation-text").all_text_contents() == ["half <time>"]
-    assert [text.split(", ")[-1] for text in opened.locator("[class^=g-y]").all_text_contents()] == ["rad", "rad/s", "J"]
-    assert opened.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "the page is wider than the window"
+    event, *headings = opened.locator(".annotation-text").all_text_contents()
+    assert names == expected and event == "half <time>"
+    assert headings == ["angle, rad", "angular velocity, rad/s", "energy, potential from its start, J"]
+    assert opened.evaluate("document.documentElement.scrollWidth") <= size[0], "the page is wider than the window"
     legends = [opened.locator(f"g.legend{k}").bounding_box() for k in ("", 2, 3)]
     assert all(box["x"] >= 0.0 and box["x"] + box["width"] <= size[0] for box in legends)
+    # no two of legends, headings and charts lie over each other, and no text is small
+    texts = opened.locator(".annotation-text")
+    charts = [(box["x"], box["y"], box["width"], box["height"]) for box in (
+        opened.locator(".nsewdrag").nth(k).bounding_box() for k in range(3))]  # fmt: skip
+    boxes = [*charts, *(tuple(box.values()) for box in [*legends, *(texts.nth(k).bounding_box() for k in range(4))])]
+    for (x, y, w, h), (x1, y1, w1, h1) in itertools.combinations(boxes, 2):
+        assert not (x + 1 < x1 + w1 and x1 + 1 < x + w and y + 2 < y1 + h1 and y1 + 2 < y + h)
+    small = "[...document.querySelectorAll('text')].map((t) => parseFloat(getComputedStyle(t).fontSize))"
+    assert min(opened.evaluate(small)) >= 11.0
 
 
 @pytest.mark.browser

@@ -172,6 +172,46 @@ def test_without_names_everything_is_there_one_panel_for_each_unit(run):
     assert found["work since the start", "J"] == set(run.causes) and len(found) == 6
 
 
+@pytest.fixture(scope="module")
+def swung() -> sh.Result:
+    """A ball joint that turns over its pitch, and a free body at rest."""
+    m = sh.Model("swung", gravity=(0.0, 0.0, 0.0))
+    for name, joint in (("hook", sh.Ball()), ("float", sh.Free())):
+        m.add_body(name, mass=1.0, inertia=(1.0, 1.0, 1.0))
+        m.add_joint(name, joint, "ground", name)
+    return sh.simulate(m, 2.0, v0={"hook": (0.0, 2.0, 0.0)}, output=0.01)
+
+
+def test_by_default_orientations_are_angles_not_quaternions(swung):
+    found = {p.title: p.lines for p in panels(swung)}
+    turns = [f"{name}.{angle}" for name in ("hook", "float") for angle in ("roll", "pitch", "yaw")]
+    assert "quaternion" not in found and list(found["angle"]) == turns
+    offered = names_of(swung.model)
+    for name in ("angles of hook", "hook.pitch", "angles of hook.pitch"):
+        assert quantity(swung, name)[-1].label in turns and quantity(swung, name)[0].unit == "rad"
+    assert {"angles of hook", "angles of float"} <= set(offered) and understood(swung.model, "angles of hook.pitch") is not None
+    for wrong in ("hook.pich", "angles of hook.qx"):
+        with pytest.raises(sh.StateError, match="nothing is called"):
+            quantity(swung, wrong)
+
+
+def test_angles_are_those_of_the_rotation_and_do_not_jump(swung):
+    roll, pitch, yaw = (line.values for line in quantity(swung, "angles of hook"))
+    assert pitch.max() > 3.0, "past a right angle"
+    for angles, q in zip(zip(roll, pitch, yaw, strict=True), swung.coordinate("hook"), strict=True):
+        assert_close(np.array(sh.Rotation.rpy(*map(float, angles)).matrix), np.array(sh.Rotation.quaternion(*q).matrix), 1e-12)
+    assert max(np.abs(np.diff(x)).max() for x in (roll, yaw)) < 1.0 and np.abs(np.diff(pitch)).max() < 0.1
+
+
+def test_rounding_of_what_stands_still_is_not_magnified(swung):
+    (panel,) = panels(swung, ["float.x"])
+    assert panel.flat == (-1e-3, 1e-3)
+    panel.lines["float.x"] = 1e-15 * np.sin(swung.t)
+    assert panel.flat[1] > 1e-4
+    panel.lines["float.x"] = 1e-9 * np.sin(swung.t)
+    assert panel.flat is None
+
+
 def test_of_too_many_lines_those_that_move_most_are_shown_and_the_others_counted():
     r = sh.simulate(sh.samples.chain(40), 0.1, output=0.05, backend="python", integrator="rk4", step=0.05)
     few, *_ = panels(r)
@@ -229,6 +269,27 @@ def test_several_results_are_drawn_on_the_same_axes(run, tmp_path):
 def test_a_curve_under_another_is_wider(run):
     a, b = charts(run, ["piston.x", "tip.x"]).charts[0].curves
     assert np.allclose(a.y, b.y) and a.width > b.width
+
+
+def test_labels_of_axes_are_no_longer_than_the_axes(run, tmp_path):
+    figure = run.plot(path=tmp_path / "all.png")
+    figure.canvas.draw()
+    whole = figure.bbox
+    for axis in figure.axes:
+        label, legend = axis.yaxis.label.get_window_extent(), axis.get_legend().get_window_extent()
+        assert label.height <= axis.get_window_extent().height + 1.0 and label.x0 >= whole.x0
+        assert legend.x1 <= whole.x1 + 1.0
+
+
+def test_lengths_over_lengths_have_one_scale_and_the_names_that_were_asked(run, tmp_path):
+    (axis,) = run.plot("tip.y", over="tip.x", path=tmp_path / "path.png").axes
+    assert (axis.get_xlabel(), axis.get_ylabel(), axis.get_aspect()) == ("tip.x, m", "tip.y, m", 1.0)
+    (other,) = run.plot("speed of A", over="A", path=tmp_path / "phase.png").axes
+    assert (other.get_ylabel(), other.get_aspect()) == ("speed of A, rad/s", "auto")
+    layout = run.plot("tip.y", "piston.y", over="tip.x", interactive=True).layout
+    assert layout.yaxis.scaleanchor == "x" and layout.annotations[0].text == "<b>tip.y, piston.y</b>, m"
+    x = run.plot("tip.y", over="tip.x", interactive=True)
+    assert x.layout.xaxis.range[0] < min(x.data[0].x) and max(x.data[0].x) < x.layout.xaxis.range[1]
 
 
 def test_over_another_quantity_than_time(run, tmp_path):

@@ -166,3 +166,33 @@ def test_a_force_that_takes_energy_only_later_stays_in_the_account(backend):
 
     r = sh.simulate(hinged(spring), 2.0, backend=backend, max_step=0.01)
     assert np.abs(r.energy.defect).max() < 1e-2 and np.ptp(r.energy.work["spring"]) > 0.01
+
+
+def test_a_summary_names_units_and_leaves_the_reasons_of_a_method_to_why():
+    m = sh.Model("units")
+    m.add_body("a", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    m.add_joint("slide", sh.Planar(), "ground", "a")
+    m.add_body("b", mass=1.0, com=(0.1, 0.0, 0.0), inertia=(0.1, 0.1, 0.1))
+    m.add_joint("ball", sh.Ball(), "a", "b")
+    m.add_body("c", mass=1.0, com=(0.1, 0.0, 0.0), inertia=(0.1, 0.1, 0.1))
+    m.add_joint("cut", sh.Revolute("y", motion=sh.sin), "b", "c")
+    m.add_body("d", mass=1.0, com=(0.1, 0.0, 0.0), inertia=(0.1, 0.1, 0.1))
+    m.add_joint("screw", sh.Screw("z", pitch=0.1), "c", "d")
+    r = sh.simulate(m, 0.01)
+    lines = r.summary().splitlines()
+    assert lines[1] == f"  method      {r.cost.method} on {r.cost.backend}"
+    shown = [(line.split()[0], line.split()[2:]) for line in lines[-len(r.model.q_names) :]]
+    units = {"slide.x": ["m"], "slide.y": ["m"], "slide.angle": ["rad"], "screw": ["rad"]}
+    assert shown == [(name, units.get(name, [])) for name in r.model.q_names]
+    assert " ns" in r.cost.why and r.cost.why == sh.Dynamics(m).why.details
+
+
+def test_the_model_of_a_result_with_impacts_is_the_user_s(tmp_path):
+    m = sh.Model("ball")
+    m.add_body("a", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    m.add_joint("J", sh.Prismatic("z"), "ground", "a")
+    r = sh.simulate(m, 1.0, q0=[1.0], events=sh.Impact(lambda on: on.q("J"), restitution=0.5, name="floor"))
+    assert len(r.impacts) > 1 and r.model is m and r.start.model is m and not m.constraints and not m.parameters
+    assert r.summary().startswith("ball: 1 body, 1 degree of freedom; done") and "constraints" not in r.summary()
+    assert "'ball'" in repr(r) and r.model_with_contacts is not m
+    assert sh.simulate(r.model, 0.1, **r.state()).model is m

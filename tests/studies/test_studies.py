@@ -19,10 +19,31 @@ def pendulum() -> sh.Model:
 
 
 # --- what a study gives -----------------------------------------------------------------------------------------------------
+def test_inputs_have_the_units_that_the_model_says(tmp_path):
+    m = sh.Model("units", gravity=(0.0, 0.0, -9.81))
+    mass, twice, _ = (m.add_parameter(name, 1.0) for name in ("mass", "twice", "unread"))
+    m.add_body("a", mass=mass, com=(0.0, 0.0, -1.0), inertia=(1, 1, 1))
+    m.add_joint("hinge", sh.Revolute("y"), "ground", "a")
+    m.add_force(sh.SpringDamper("ground", "a", at_b=(0.0, 0.0, -2.0), stiffness=2.0 * twice, length=1.0), name="spring")
+    units = {
+        "mass": "kg", "twice": "", "unread": "", "a.com.z": "m", "a.inertia.yy": "kg m²", "gravity.z": "m/s²", "hinge.at.x": "m",
+        "spring.length": "m", "spring.damping": "N s/m", "q0.hinge": "rad", "v0.hinge": "rad/s", "tau.hinge": "N m", "rtol": "",
+        "max_step": "s",
+    }  # fmt: skip
+    rows = [dict.fromkeys(units, 1e-2)]
+    run, where = {"duration": 0.01}, tmp_path / "kept"
+    ds = sh.study(m, rows, run, {"end": "final of hinge"}, progress=False, store=where)
+    for found in (ds, sh.open_study(where)):
+        assert {name: found[name].attrs.get("units", "") for name in units} == units
+    sh.plot_study(ds, tmp_path / "study.html")
+    page = (tmp_path / "study.html").read_text(encoding="utf-8")
+    assert all(f'<th scope="row">{label}</th>' in page for label in ("mass, kg", "q0.hinge, rad", "end, rad", "twice"))
+
+
 def test_a_grid_has_an_axis_for_every_input_and_the_numbers_of_simulate(pendulum):
     ds = sh.study(pendulum, OVER, RUN, OUTPUTS, progress=False)
     assert dict(ds.sizes) == {"bar.mass": 3, "q0.hinge": 2}
-    assert ds["end"].attrs == {"role": "output", "units": "rad"} and ds["bar.mass"].attrs == {"role": "input"}
+    assert ds["end"].attrs == {"role": "output", "units": "rad"} and ds["bar.mass"].attrs == {"role": "input", "units": "kg"}
     assert set(ds["status"].values.ravel()) == {"done"} and (ds["t_end"] == 0.3).all()
     model = pendulum.copy()
     model.make_parameter("bar.mass")

@@ -121,7 +121,7 @@ def test_the_page_says_what_the_result_says(swing, tmp_path):
     for body in swing.model.bodies:
         assert body.name in text
     table, _ = unpacked(text)
-    assert [plot["unit"] for plot in table["plots"]] == ["rad", "rad/s", "J"]
+    assert [plot["title"].rpartition(", ")[2] for plot in table["plots"]] == ["rad", "rad/s", "J"]
 
 
 def test_names_of_a_model_are_not_markup(tmp_path):

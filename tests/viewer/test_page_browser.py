@@ -130,6 +130,23 @@ def test_everything_can_be_switched_and_read(run, open_page):
     assert page.evaluate(f"[...document.querySelectorAll('button, input, select')].every({named})")
 
 
+def test_on_a_phone_nothing_lies_over_the_motion_and_wide_tables_scroll_by_themselves(open_page, tmp_path):
+    m = sh.samples.double_pendulum()
+    name, inertia = "a body whose name is so long that no column is wide enough for it", (1e6, 1e6, 1e6)
+    m.add_body(name, mass=123456.789, com=(0.123456, 1.234567, -9.876543), inertia=inertia)
+    m.add_joint("j", sh.Revolute("y"), "ground", name, at=sh.Pose((0.0, 0.0, 2.0)))
+    r = sh.simulate(m, 0.5, output=0.01)
+    page = opened(open_page(r.animate(tmp_path / "wide.html"), size=PHONE, touch=True))
+    tools, view = (page.locator(where).bounding_box() for where in (".tools", "#view"))
+    assert tools["y"] + page.locator("#reset").bounding_box()["height"] <= view["y"] + 1.0
+    for k, t in ((1, 0.0), (1, 0.5), (0, 0.25)):
+        x, y = at(page, t).evaluate(f"sharnir.project('{r.model.bodies[k].name}', [0, 0, 0])")
+        assert 0.0 < x < view["width"] and 0.0 < y < view["height"]
+    for tab in ("#tab-model", "#tab-run", "#tab-plots"):
+        page.click(tab)
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0], tab
+
+
 def test_several_runs_and_a_model_that_stands_still(swing, open_page, tmp_path):
     other = sh.simulate(swing.model, 2.0, output=0.01, q0=[-1.2])
     page = at(opened(open_page(sh.animate({"left": swing, "right": other}, tmp_path / "two.html"))), 0.0)

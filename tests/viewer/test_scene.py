@@ -95,7 +95,7 @@ def test_the_sign_of_a_joint_lies_on_its_axis_in_every_position(kind, axis):
     along = place.rotation @ (axis if isinstance(axis, tuple) else tuple((-1 if "-" in axis else 1) * (c in axis) for c in "xyz"))
     for q in (m.neutral(), np.full(m.nq, 0.7)):
         scene = scene_of(m, q=q)
-        signs = [p for p in scene.parts if p.layer == "joints"]
+        signs = [p for p in scene.parts if p.layer == "joints" and not p.name.startswith("ground at ")]
         assert signs
         for p in signs:
             line = world(scene, p.carrier, (p.at @ np.array([[0, 0, -0.5, 1], [0, 0, 0.5, 1.0]]).T)[:3].T)
@@ -207,11 +207,55 @@ def test_parameters_have_the_values_of_the_run():
 def test_the_camera_sees_everything(name, aspect):
     scene = scene_of(getattr(sh.samples, name)())
     width, height = 1000.0 * aspect, 1000.0
-    corners = np.array([[x, y, z] for x, y, z in np.ndindex(2, 2, 2)]) * (scene.high - scene.low) + scene.low
-    x, y, depth = camera_for(scene, aspect).project(corners, width, height).T
+    x, y, depth = camera_for(scene, aspect).project(scene.outermost, width, height).T
+    assert ((scene.outermost >= scene.low - 0.2 * scene.size) & (scene.outermost <= scene.high + 0.2 * scene.size)).all()
     assert (depth > 0).all()
     assert (x > 0).all() and (x < width).all() and (y > 0).all() and (y < height).all()
-    assert max(np.ptp(x) / width, np.ptp(y) / height) > 0.3  # and not from afar
+    assert max(np.ptp(x) / width, np.ptp(y) / height) > 0.75  # and not from afar
+
+
+@pytest.mark.parametrize("aspect", [0.5, 1.0, 16 / 9])
+def test_a_whole_motion_fills_the_picture(aspect):
+    """Its outermost points, not the corners of a box around it, which no body comes near."""
+    m = sh.Model("mast", gravity=(0.0, 0.0, -9.81))
+    m.add_body("arm", mass=1.0, shape=sh.Rod((0, 0, 0), (0, 0, 3.0), radius=0.02))
+    m.add_joint("slew", sh.Revolute("z"), "ground", m.add_body("mast", mass=1.0, inertia=(1, 1, 1)).name)
+    m.add_joint("luff", sh.Weld(), "mast", "arm", at=sh.Pose(rotation=sh.Rotation.about("y", 1.0)))
+    r = sh.simulate(m, 2.0, v0={"slew": 3.5}, output=0.02)
+    scene = scene_of(r)
+    tip = r.point("arm", (0.0, 0.0, 3.0))
+    x, y, depth = camera_for(scene, aspect).project(np.vstack([tip, scene.outermost]), 1000.0 * aspect, 1000.0).T
+    assert (depth > 0).all() and x.min() > 0 and x.max() < 1000.0 * aspect and y.min() > 0 and y.max() < 1000.0
+    assert max(np.ptp(x) / aspect, np.ptp(y)) > 850.0
+    assert (scene.outermost.min(axis=0) >= np.minimum(scene.low, -0.3) - 1e-9).all() and len(scene.outermost) < 200
+
+
+def brackets(scene: Scene) -> dict[str, float]:
+    """{joint: height of its plate above it}."""
+    found = [p for p in scene.parts if p.name.startswith("ground at ")]
+    assert all(p.carrier == GROUND and p.layer == "joints" for p in found)
+    return {p.name.removeprefix("ground at "): float(p.at[:3, 2] @ scene.up) for p in found}
+
+
+def test_brackets_show_where_a_mechanism_hangs_and_stands():
+    hangs = brackets(scene_of(sh.samples.pendulum(), q=[-1.2]))
+    assert list(hangs.values()) == [pytest.approx(x) for x in hangs.values()] and set(map(np.sign, hangs.values())) == {-1.0}
+    four_bar = scene_of(sh.samples.four_bar(), q={"A": 1.2, "B": -1.2, "C": 1.2})
+    assert set(brackets(four_bar)) == {f"joint {j.name}" for j in four_bar.carriers.model.joints if j.parent == "ground"}
+    assert set(map(np.sign, brackets(four_bar).values())) == {1.0}, "its bars stand above"
+    free = sh.Model("free")
+    free.add_body("a", mass=1.0, inertia=(1, 1, 1))
+    free.add_joint("float", sh.Free(), "ground", "a")
+    assert not brackets(scene_of(free)) and not brackets(scene_of(sh.samples.all_joints(moving_base=True)))
+
+
+def test_the_plate_of_what_stands_on_the_floor_lies_on_it():
+    m = sh.Model("tower", gravity=(0.0, 0.0, -9.81))
+    m.add_body("tower", mass=1.0, shape=sh.Cylinder(0.2, 2.0, at=sh.Pose((0.0, 0.0, 1.0))))
+    m.add_joint("slew", sh.Revolute("z"), "ground", "tower")
+    scene = scene_of(m)
+    (plate,) = [p for p in scene.parts if p.name.startswith("ground at ")]
+    assert plate.at[2, 3] == pytest.approx(0.0, abs=0.01 * scene.size)
 
 
 def test_the_ground_is_below_everything():
@@ -229,5 +273,5 @@ def test_layers_that_do_not_exist_are_refused():
 def test_a_thousand_links_are_few_geometries():
     scene = scene_of(sh.samples.chain(1000))
     shown = [p for p in scene.parts if p.layer in scene.shown]
-    assert len({id(p.geometry) for p in shown}) <= 5
+    assert len({id(p.geometry) for p in shown}) <= 7
     assert sum(len(p.geometry.faces) for p in shown) < 80_000

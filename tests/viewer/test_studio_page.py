@@ -12,6 +12,7 @@ import pytest
 
 import sharnir as sh
 from browser import VISER, changed_pixels, picture, wait_for
+from sharnir.viewer.scene import Camera
 from sharnir.viewer.studio.studio import Studio
 from sharnir.viewer.studio.workspace import COMPARISON, FORMATS
 
@@ -240,8 +241,31 @@ def test_the_page_fits_a_phone_in_the_dark(studio, open_page):
     page = entered(open_page, studio, size=(390, 700), touch=True)
     page.get_by_role("tab", name="Model", exact=True).click()
     page.get_by_text("1 degree of freedom", exact=False).first.wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     wait_for(lambda: 5.0 < np.median(picture(page)) < 100.0)
+
+
+@pytest.mark.browser
+def test_on_a_phone_the_motion_is_above_the_panel_and_legends_have_values(studio, open_page):
+    page = entered(open_page, studio, size=(390, 844), touch=True)
+    do(studio, studio.page.run_tab.run)
+    ask(studio, studio.page.playback.toggle)
+    ask(studio, lambda: studio.page.playback.scrub(0.5))
+    page.get_by_text("Plots", exact=True).click()
+    r = studio.page.work.result
+    shown = page.locator(".st-legend").first
+    said = dict(text.split(" ") for text in shown.locator("span").all_text_contents())
+    assert said.keys() == {"A", "B", "C"}
+    for name, value in said.items():
+        assert float(value) == pytest.approx(np.interp(0.5, r.t, r.coordinate(name)), abs=2e-3)
+    panel = page.locator(".mantine-Paper-root[style*='max-height: 60%']").bounding_box()
+    assert panel["width"] == 390.0 and panel["y"] >= 0.57 * 844.0
+    (client,) = studio.stage.viser.get_clients().values()
+    c = client.camera
+    camera = Camera(c.position, c.look_at, c.up_direction, float(np.degrees(c.fov)))
+    x, y, _ = camera.project(studio.stage.scenes[0].scene.outermost, 390.0, 844.0).T
+    assert 0.0 < x.min() < x.max() < 390.0 and y.min() > 0.0 and y.max() < panel["y"]
+    assert np.ptp(x) > 0.75 * 390.0 or np.ptp(y) > 0.75 * panel["y"], "and fills that part"
 
 
 def entered(open_page, studio: Studio, **options):

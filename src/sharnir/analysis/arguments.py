@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ..model.model import Model
 from ..model.references import is_name_in, listed_names
 from ..model.states import check_array, check_finite
 from ..reporting.formats import plural
+from ..reporting.notebook import Fact
 from ..types import State, real_array
 
 SHOWN = 12
@@ -90,6 +92,13 @@ def first_lines(names: Sequence[str], values: np.ndarray, width: int) -> list[st
     """Lines of a summary: the first coordinates, and how many more there are."""
     lines = [f"  {name:<{width}} {x: .9g}" for name, x in zip(names[:SHOWN], values, strict=False)]
     return lines + [f"  and {len(names) - SHOWN} more coordinates"] * (len(names) > SHOWN)
+
+
+def coordinate_facts(model: Model, q: np.ndarray) -> list[Fact]:
+    """The first coordinates with their units, for a notebook."""
+    free = [run for joint in model.joints if not joint.follows for run in joint.type.segments(joint.name) if run.is_free]
+    units = ("" if unit == "1" else unit for run in free for unit in run.q_units)
+    return [*islice(zip(model.q_names, (q.round(15) + 0.0).tolist(), units, strict=True), SHOWN)]
 
 
 def unit_of_force(model: Model, k: int) -> str:

@@ -29,7 +29,7 @@ ZERO = 1e-9
 """Factors of a combination below this, relative to the largest, are rounding."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BaseParameters:
     """The identifiable combinations `matrix` @ π; each is named after the parameter it absorbs others into."""
 
@@ -55,6 +55,8 @@ class BaseParameters:
         lines = [f"{len(self)} base parameters of {len(self.parameters)} parameters"]
         lines += [f"{name:{width}} = {text}" for name, text in self.expressions.items()]
         return "\n".join([*lines, *(f"without effect: {', '.join(self.without_effect)}" for _ in self.without_effect[:1])])
+
+    __repr__ = __str__
 
 
 def base_parameters(

@@ -13,13 +13,14 @@ from ..equations.assembly.fixed_coordinates import Held
 from ..equations.assembly.search import closed_position
 from ..equations.motion.retraction import retract
 from ..equations.rows.constraint_table import table_of
-from ..errors import AssemblyError, EquilibriumError, SingularError, StateError, known
+from ..errors import AssemblyError, EquilibriumError, SingularError, StateError, known, suggesting
 from ..model.model import Model
 from ..model.states import check_model, check_state, check_tau
 from ..model.validity import beyond_validity, warn_of_deformation
 from ..reporting.formats import plural
+from ..reporting.notebook import Fact, Shown
 from ..types import State, random_generator, truth
-from .arguments import SHOWN, first_lines, speeds_of, steady_speeds, unit_of_force, whole, with_values
+from .arguments import SHOWN, coordinate_facts, first_lines, speeds_of, steady_speeds, unit_of_force, whole, with_values
 from .balance import Balance, BalancingSearch, Position
 from .flexibility import warn_of_locking
 from .limits import Limits, closed_starts, random_start
@@ -30,7 +31,7 @@ CHANGING = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
-class Equilibrium:
+class Equilibrium(Shown):
     """A position at which all forces balance. `dynamics.forward(q, v, tau, t)` is zero there."""
 
     dynamics: Dynamics
@@ -86,6 +87,12 @@ class Equilibrium:
             what = f"driven at {self.v[k]:g} by" if self.v[k] else "held by"
             lines.append(f"  {name:<{width}} {what} {self.tau[k]:.6g} {unit_of_force(m, k)}".rstrip())
         return "\n".join(lines)
+
+    def _facts(self) -> tuple[str, list[Fact]]:
+        m, at = self.model, {name: k for k, name in enumerate(self.model.v_names)}
+        holding = [(f"holds {name}", float(self.tau[at[name]]), unit_of_force(m, at[name])) for name in self.held[:SHOWN]]
+        facts = [*coordinate_facts(m, self.q), *holding, ("unbalanced", self.residual, "N, N m"), ("reason", self.reason, "")]
+        return m.name, [("stability", self.stability, ""), *facts]
 
     def __repr__(self) -> str:
         return f"<Equilibrium of {self.model.name!r}: {self.stability}, {self.reason}>"
@@ -163,6 +170,7 @@ UNSTEADY = 1e-7
 """Forces left after a while of the motion, relative to the size of the forces, above which it is not steady."""
 
 
+@suggesting
 def equilibrium(
     model: Model,
     guess: State = None,

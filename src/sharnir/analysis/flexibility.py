@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,7 @@ from scipy.linalg import block_diag
 
 from ..dynamics import Dynamics
 from ..equations.rows.constraint_table import Numbers, table_of
-from ..errors import FlexibilityWarning, SharnirError
+from ..errors import FlexibilityWarning, SharnirError, warn
 from ..model.copying import with_flexible
 from ..model.flexible import Flexible, FlexibleBeam
 from ..model.joints.elastic import Elastic
@@ -20,11 +19,11 @@ from ..types import FloatArray
 from .tangent_space import DEPENDENT, UNDECIDED, Rows, rate_matrix
 
 
-def warn_of_locking(d: Dynamics, t: float, *positions: np.ndarray, parameters: Numbers = (), stacklevel: int = 3) -> bool:
+def warn_of_locking(d: Dynamics, t: float, *positions: np.ndarray, parameters: Numbers = ()) -> bool:
     """Warn where a deformation is locked at any of several positions; whether one is."""
     if found := next(filter(None, (locked_deformation(d, q, t, parameters) for q in positions)), ""):
         text = f"{found}. As it is, what is found of its deformation is rounding"
-        warnings.warn(text, FlexibilityWarning, stacklevel=stacklevel)
+        warn(text, FlexibilityWarning)
     return bool(found)
 
 
@@ -71,9 +70,7 @@ LARGE = 0.2
 """Share of the energy of bending that is said to be missing."""
 
 
-def warn_of_missing_shapes(
-    model: Model, q: FloatArray, v: FloatArray, t: float, tau: FloatArray, parameters: Any, stacklevel: int
-) -> bool:
+def warn_of_missing_shapes(model: Model, q: FloatArray, v: FloatArray, t: float, tau: FloatArray, parameters: Any) -> bool:
     """A FlexibilityWarning where the next shapes of a beam would have a large part of its response to the loads of a state;
     whether there was one."""
     more = {body.name: beam for body in model.bodies if (beam := _richer(body.flexible)) is not None}
@@ -88,7 +85,7 @@ def warn_of_missing_shapes(
     for name, part in few.items():
         what = f"of the elastic energy of its static response at t = {t:.4g} s {part:.0%} is missing that {MORE} more shapes"
         words = f"body {name!r} has too few shapes for its loads: {what} of each kind would have. Give it more modes"
-        warnings.warn(words, FlexibilityWarning, stacklevel=stacklevel)
+        warn(words, FlexibilityWarning)
     return bool(few)
 
 

@@ -13,8 +13,9 @@ from ..dynamics import Dynamics
 from ..errors import ModelError, StateError, brief, known, unknown
 from ..model.body import Body
 from ..model.copying import MassValues, revalued
-from ..model.forces import JointFriction
+from ..model.forces import BristleFriction, JointFriction
 from ..model.model import Model
+from ..model.parts import MOTION
 from ..model.references import names_of_parts
 from ..reporting.formats import figures, plural
 from ..reporting.progress import ProgressBar
@@ -134,7 +135,7 @@ WELL = 0.1
 """A base parameter is well excited if its standard deviation is below this share of its value."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Identification:
     """The result of `identify`. Only base parameters are determined by data; the rest follows the model's own values."""
 
@@ -183,14 +184,23 @@ class Identification:
         for name, x in self.residual.items():
             force = self.force[name]
             joints.append((name, figures(force), f"{x:.3g}", f"{100.0 * x / force:.2g} %" if force else "–"))
+        return "\n".join([*lines, "", Table.of_text(joints).plain(), "", self._combinations().plain()])
+
+    def _combinations(self) -> Table:
         rows, well = [("combination", "value", "deviation", "")], self.well_excited
         for name, x in self.base_values.items():
             verdict = "not seen" if name in self.unseen else "" if name in well else "uncertain"
             rows.append((name, f"{x:.5g}", f"{self.deviations[name]:.2g}", verdict))
-        return "\n".join([*lines, "", Table.of_text(joints).plain(), "", Table.of_text(rows).plain()])
+        return Table.of_text(rows)
+
+    def _repr_html_(self) -> str:
+        return self._combinations().html(repr(self))
 
     def __str__(self) -> str:
         return self.summary()
+
+    def __repr__(self) -> str:
+        return f"<Identification of {self.original.name!r}: {plural(self.samples, 'sample')}, {len(self.base)} combinations>"
 
 
 def deviations_of(
@@ -222,7 +232,13 @@ def deviations_of(
 
 def _revalued(model: Model, parameters: dict[str, float], free: set[str], physical: bool) -> Model:
     bodies = {b.name: _mass_values(b, parameters) for b in model.bodies if any(f"{b.name}.{name}" in free for name in OF_A_BODY)}
-    reading = {force.joint for force in model.forces.values() if isinstance(force, JointFriction) and force.coulomb is None}
+    own = {
+        name: force
+        for name, force in model.structure.forces.forces.items()
+        if isinstance(force, (JointFriction, BristleFriction))
+    }
+    reading = {force.joint for force in own.values() if isinstance(force, JointFriction) and force.coulomb is None}
+    others = {force.joint for name, force in own.items() if name in model.forces}
     joints, silent = dict[str, dict[str, list[float]]](), list[str]()
     for joint in model.joints:
         parts = joint.type.v_names()
@@ -232,6 +248,7 @@ def _revalued(model: Model, parameters: dict[str, float], free: set[str], physic
             values = list(joint.type.per_speed(option, len(parts), f"joint {joint.name!r}"))
             for k, axis in enumerate(axes):
                 acts = option != "friction" or bool({axis, joint.name} & reading)
+                acts |= model.acting != MOTION and others.isdisjoint((axis, joint.name))
                 if (name := f"{axis}.{option}") in free and (acts or parameters[name] > 0.0):
                     if parameters[name] < 0.0 and not physical:
                         what = f"{name} was identified as {parameters[name]:.3g}, below zero"

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..dynamics import Dynamics
-from ..errors import NOT_A_NUMBER, ModelError, StateError, brief, known
+from ..errors import NOT_A_NUMBER, ModelError, StateError, brief, known, suggesting
 from ..model.forces import PointGravity
 from ..model.model import Model
 from ..reporting.progress import ProgressBar
@@ -22,6 +22,7 @@ SEEN = 1e-10
 """Directions of the parameters whose effect on joint forces is below this share of the largest are not determined."""
 
 
+@suggesting
 def identify(
     model: Model,
     data: Any,

@@ -11,7 +11,7 @@ import numpy as np
 from ..dynamics import Dynamics
 from ..equations.assembly.loop_closure import Closure, not_closed
 from ..equations.rows.constraint_table import table_of
-from ..errors import UnreachableError
+from ..errors import UnreachableError, suggesting
 from ..model.model import Model
 from ..model.states import check_model, check_state
 from ..reporting.formats import plural
@@ -72,6 +72,7 @@ class InverseKinematics:
         return f"<InverseKinematics of {self.model.name!r}: {self.message}>"
 
 
+@suggesting
 def inverse_kinematics(
     model: Model,
     targets: Mapping[Place, Goal],

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -222,9 +223,14 @@ class LinearSystem:
         lines = [f"{self.dynamics.model.name}: {about}; {states}, {zeros} of {len(self.A)} eigenvalues zero, {verdict}"]
         if self.why:
             lines.append(f"  A is that of the instant only: {self.why}")
+        return "\n".join([*lines, self._table().plain()])
+
+    def _table(self) -> Table:
         head = ["mode", "eigenvalue, 1/s", "frequency, Hz", "damping ratio", "kind", "moves"]
-        table = Table.of_text([head, *(_row(k, mode) for k, mode in enumerate(self.modes))])
-        return "\n".join([*lines, table.plain()])
+        return Table.of_text([head, *(_row(k, mode) for k, mode in enumerate(self.modes))])
+
+    def _repr_html_(self) -> str:
+        return self._table().html(repr(self)) if len(self.A) <= LARGE else escape(repr(self))
 
     def bode(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -11,7 +10,7 @@ from scipy.linalg import block_diag
 from ..dialect.jit import in_background
 from ..dynamics import Dynamics
 from ..equations.assembly.start import as_guess, assemble_start
-from ..errors import LinearizationWarning, SingularError
+from ..errors import LinearizationWarning, SingularError, suggesting, warn
 from ..model.model import Model
 from ..model.states import check_model, check_state, check_tau
 from ..types import State
@@ -29,6 +28,7 @@ TURN = 0.3
 EQUILIBRIUM, STEADY_MOTION, FROZEN = "equilibrium", "steady motion", "frozen"
 
 
+@suggesting
 def linearize(
     model: Model | Dynamics,
     q: State = None,
@@ -85,7 +85,7 @@ def linearize(
     if system.steadiness == FROZEN:
         advice = "the joint forces that hold it (tau), or the position where it is at rest (sharnir.equilibrium finds it)"
         what = f"A is that of the instant t = {system.t:g} and does not describe what follows: {system.why}"
-        warnings.warn(f"{what}. For an equilibrium give {advice}", LinearizationWarning, stacklevel=2)
+        warn(f"{what}. For an equilibrium give {advice}", LinearizationWarning)
     return system
 
 

@@ -132,12 +132,12 @@ class Mode:
         service("mode video")(self, path, fps, amplitude=amplitude, period=period, periods=periods, show=show, **look)
 
     def animate(
-        self, path: FilePath = "mode.html", *, amplitude: float | None = None, show: Sequence[str] | None = None,
+        self, path: FilePath | None = None, *, amplitude: float | None = None, show: Sequence[str] | None = None,
         view: str | Sequence[float] | None = None, title: str | None = None,
-    ) -> Path:  # fmt: skip
-        """The mode as a page that opens in any browser, one period in two seconds; arguments as for `video`."""
-        page: Path = service("animate mode")(self, path, amplitude=amplitude, show=show, view=view, title=title)
-        return page
+    ) -> Path | Any:  # fmt: skip
+        """The mode as a page that opens in any browser, one period in two seconds; arguments as for `video`. By default
+        mode.html; in a notebook the page is shown there, and no file is written."""
+        return service("animate mode")(self, path, amplitude=amplitude, show=show, view=view, title=title)
 
     def __repr__(self) -> str:
         moves = ", ".join(x.name for x in self.shares[:3] if x.amplitude > 0.1)

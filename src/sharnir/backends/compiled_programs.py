@@ -9,9 +9,11 @@ import numpy as np
 
 from ..dialect.cache import Cache
 from ..errors import MethodError
+from ..kernels.iterative import TOLERANCE
 from ..model.structure import Structure
 from ..programs import FORCE_REPORT, PROGRAMS, program_for
 from ..programs.methods import SMALLEST
+from ..programs.program import Program
 from . import sizes
 from .runner import PythonRunner
 from .traced import TracedProgram, trace_program
@@ -26,11 +28,18 @@ class CompiledPrograms:
         self.requested = backend
         self.limit = sizes.PROGRAM if limit is None else limit
         self.no_wrench: dict[str, Sequence[float]] = {"wrench": np.zeros(6 * (structure.nb + 1))}  # type: ignore[dict-item]
+        self.tolerance = TOLERANCE
+        """The residual at which iterative methods stop, relative to the right-hand side."""
         self._runners: dict[Any, Any] = {}
         self._backends: dict[str, str] = {}
         self.store = Cache()
         self.traced: dict[tuple[str, tuple[str, ...]], TracedProgram] = {}
         """Programs without wrenches that were traced for the choice of a method, by name and outputs."""
+
+    def constants(self, program: Program) -> dict[str, Sequence[float]]:
+        """Inputs of a program that are the same in every call without wrenches."""
+        known = {**self.no_wrench, "tolerance": [self.tolerance]}
+        return {name: x for name, x in known.items() if name in program.inputs.__annotations__}
 
     def backend_of(self, name: str) -> str:
         if name not in self._backends:
@@ -56,16 +65,16 @@ class CompiledPrograms:
     def runner(self, name: str, outputs: Sequence[str] = (), wrenches: bool = False, backend: str | None = None) -> Any:
         program = FORCE_REPORT if name == "forces" else program_for(self.structure, name)
         outputs = tuple(outputs) or tuple(program.outputs.__annotations__)
-        constant: dict[str, Sequence[float]] = {}
-        if not wrenches and "wrench" in program.inputs.__annotations__:
-            constant.update(self.no_wrench)
+        constant = self.constants(program)
+        if wrenches:
+            constant.pop("wrench", None)
         backend = backend or self.backend_of(name)
         key = (name, outputs, wrenches, backend)
         if key not in self._runners:
             self._runners[key] = self._make(backend, program, constant, outputs)
         return self._runners[key]
 
-    def _make(self, backend: str, program: Any, constant: dict[str, Sequence[float]], outputs: Sequence[str]) -> Any:
+    def _make(self, backend: str, program: Program, constant: dict[str, Sequence[float]], outputs: Sequence[str]) -> Any:
         if backend == "python":
             return PythonRunner(program, self.structure, constant, outputs)
         if backend == "loops":

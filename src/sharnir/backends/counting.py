@@ -7,6 +7,9 @@ from collections import Counter
 from dataclasses import astuple, dataclass
 from typing import Any
 
+import numpy as np
+
+from ..dialect.storage import allocate
 from ..model.structure import Structure
 from ..programs.program import Program
 from ..trace import Symbol, needed
@@ -79,15 +82,21 @@ def _value(x: Any) -> float:
     return x.value if isinstance(x, CountingNumber) else float(x)
 
 
-def count_as_written(program: Program, structure: Structure, values: dict[str, Any]) -> tuple[Count, Any]:
-    """Operations of one evaluation with no folding at all (model data count as numbers), and its results."""
+def count_as_written(
+    program: Program, structure: Structure, values: dict[str, Any], before: dict[str, Any] | None = None
+) -> tuple[Count, Any]:
+    """Operations of one evaluation with no folding at all (model data count as numbers), and its results. `before`: of an
+    evaluation that came first, which is not counted, and left something in the work arrays."""
     tally: Counter[str] = Counter()
 
     def number(x: Any) -> CountingNumber:
         return CountingNumber(float(x), tally)
 
-    inputs = {name: [number(x) for x in values[name]] for name in input_sizes(program, structure)}
-    out = run_program(program, structure, inputs, object, number=number)
+    work = allocate(program.work, program.sizes(structure), lambda shape: np.full(shape, np.nan, dtype=object))
+    for state in (values,) if before is None else (before, values):
+        tally.clear()
+        inputs = {name: [number(x) for x in state[name]] for name in input_sizes(program, structure)}
+        out = run_program(program, structure, inputs, object, work, number)
     return as_count(tally), out
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,9 +21,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from .. import __version__
-from ..errors import SharnirError, suggestion
+from ..errors import SharnirError, known, suggestion
 from .streams import readable
 from .usage import INTERRUPTED, UsageError, at_least, by_joint, named_number, not_zero, number, port, positive
+
+COMMANDS = (
+    "inspect", "run", "equilibrium", "modes", "derive", "study", "calibrate", "compare", "classify", "view", "studio", "schema",
+)  # fmt: skip
 
 
 class Parser(ArgumentParser):
@@ -57,10 +62,8 @@ def parser() -> Parser:
     out = Parser("sharnir", description="Dynamics of multibody systems.", allow_abbrev=False)
     out.add_argument("--version", action="version", version=f"sharnir {__version__}")
     commands = out.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for add in (
-        add_inspect, add_run, add_equilibrium, add_modes, add_study, add_calibrate, add_compare, add_view, add_studio, add_schema,
-    ):  # fmt: skip
-        name = add.__name__.removeprefix("add_")
+    for name in COMMANDS:
+        add = globals()[f"add_{name}"]
         of_command = commands.add_parser(name, help=add.__doc__, description=add.__doc__, allow_abbrev=False)
         of_command.set_defaults(parser=of_command)
         add(of_command)
@@ -75,6 +78,8 @@ def add_file(p: Parser) -> None:
 def add_reading(p: Parser) -> None:
     p.flag("--floating", what="let the root move freely instead of fixing it to the ground")
     p.flag("--strict", what="refuse a file with elements that would be ignored")
+    acting = "of robots: motion, the bare equations, or all: limits and friction of joints, contacts of MJCF"
+    p.add_argument("--acting", choices=("motion", "all"), help=acting)
     p.list_option("--package-path", "a folder with ROS packages", Path, "FOLDER")
 
 
@@ -111,7 +116,7 @@ def add_run(p: Parser) -> None:
     p.option("--max-steps", type=at_least(1), metavar="NUMBER", help="end after so many steps, with the motion so far")
     p.option("--max-seconds", type=positive, metavar="SECONDS", help="end after so many seconds of computing, likewise")
     p.option("--interval", type=positive, metavar="SECONDS", dest="output", help="between rows of the result")
-    p.option("--limits", metavar="NAME", help="at joint limits: ignore, stop or error")
+    p.option("--limits", metavar="NAME", help="at joint limits: act (as elastic stops), ignore, stop or error")
     p.option("--stabilisation", metavar="NAME", help="constraint stabilisation: projection, partitioning, baumgarte, ggl, none")
     p.list_option("--decay", "of baumgarte (α, then β) or ggl, 1/s", positive, "NUMBER")
     p.file("-o", "--output", what="write the motion: .nc, or .csv", dest="numbers")
@@ -149,6 +154,19 @@ def add_modes(p: Parser) -> None:
     p.flag("--equilibrium", what="where the model rests, searched from --at; joints with --speed are driven at it")
     p.flag("--json", what="print data instead of a table")
     p.file("--plot", what="draw eigenvalues and modes: .png, .svg, .pdf")
+
+
+def add_derive(p: Parser) -> None:
+    """Print the equations of motion of a model file as formulas: LaTeX, or Python; write a page."""
+    add_file(p)
+    p.option("--form", metavar="NAME", help="auto (the default), lagrange2, lagrange1 (with constraints), hamilton")
+    p.list_option(
+        "--letter", "a parameter, or a path such as link3.mass, that stays a letter (default: all parameters)", metavar="NAME"
+    )
+    kind = p.add_mutually_exclusive_group()
+    kind.add_argument("--latex", action="store_true", help="print LaTeX (the default where no page is written)")
+    kind.add_argument("--python", action="store_true", help="print a module of Python that needs NumPy alone")
+    p.file("--html", what="write a page that opens offline")
 
 
 def add_study(p: Parser) -> None:
@@ -193,6 +211,18 @@ def add_compare(p: Parser) -> None:
     p.flag("-q", "--quiet", what="no progress bar, no table")
 
 
+def add_classify(p: Parser) -> None:
+    """Show every form of the equations of a model file: unknowns, matrices, cost, methods, and why a form fits or does not."""
+    add_file(p)
+    p.by_joint("--at", "where: joint=value, or joint=w,x,y,z; the rest neutral, loops assembled")
+    p.by_joint("--speed", "of a joint")
+    p.add_argument("--time", type=number, default=0.0, metavar="SECONDS", help="of driven joints (default: 0)")
+    p.parameters()
+    p.flag("--measure", what="time every method that can solve the model")
+    p.file("--html", what="write a page with every matrix and its numbers, which opens offline")
+    p.flag("-q", "--quiet", what="no tree")
+
+
 def add_server(p: Parser) -> None:
     p.option("--port", type=port, metavar="NUMBER", help="of the server (default: the first free one from 8080)")
     p.add_argument(
@@ -234,10 +264,13 @@ def run_command(options: Namespace) -> None:
         print(schema_text(), end="")
     else:
         import_module(f".{options.command}", __package__).command(options)
+        if (line := getattr(options, "remark", "")) and not getattr(options, "quiet", False):
+            print(f"sharnir: {line}", file=sys.stderr)
 
 
 def main() -> None:
-    with readable() as (out, err):
+    with readable() as (out, err), warnings.catch_warnings():
+        warnings.showwarning = lambda message, category, *where: print(f"sharnir: {message}", file=err)
         code = _code()
         out.flush()
         if out.error is not None:
@@ -270,10 +303,14 @@ def parse(words: Sequence[str]) -> Namespace:
     if not words:
         command_line.print_help(sys.stderr)
         sys.exit(2)
+    if not words[0].startswith("-") and words[0] not in COMMANDS:
+        of_file = f"say what to do with the file: sharnir run {words[0]}. " if Path(words[0]).suffix else ""
+        hint = of_file or suggestion(words[0], COMMANDS)
+        command_line.error(f"no command {words[0]!r}; {hint}The commands are {known(COMMANDS, 99)}")
     options, rest = command_line.parse_known_args(_joined(words))
     if rest and rest[0].startswith("-"):
         name = rest[0].partition("=")[0]
-        hint = suggestion(name, re.findall(r"--[\w-]+", options.parser.format_help()))
+        hint = suggestion(name.lstrip("-"), re.findall(r"--([\w-]+)", options.parser.format_help())).replace("'", "'--", 1)
         options.parser.error(f"no option {name}{'; ' if hint else ''}{hint}".rstrip())
     if rest:
         options.parser.error(f"unexpected argument {rest[0]!r}")

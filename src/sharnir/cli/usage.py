@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from warnings import catch_warnings, simplefilter
 
-from ..errors import NOT_A_NUMBER, SharnirError, unknown
+from ..errors import NOT_A_NUMBER, NotActingWarning, SharnirError, comma_hint, known, suggestion, unknown
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -25,7 +26,8 @@ def number(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise ArgumentTypeError(f"expected a number, got {text!r}") from None
+        hint = comma_hint(text)
+        raise ArgumentTypeError(f"expected a number, got {text!r}{hint and '; '}{hint}") from None
     if not isfinite(value):
         raise ArgumentTypeError(f"expected a finite number, got {text!r}")
     return value
@@ -59,20 +61,30 @@ positive = checked(number, lambda x: x > 0.0, "a positive number")
 not_zero = checked(number, lambda x: x != 0.0, "a number of seconds other than zero", "; a negative one runs backward in time")
 
 
+def _value(text: str) -> float:
+    """A number, or a constant such as 90*deg or pi/2."""
+    with suppress(ValueError):
+        return float(text)
+    from ..trace.formula import constant  # needed only here
+
+    return float(constant(text))
+
+
 def _named(word: str, expected: str, kind: Callable[[str], Value]) -> tuple[str, Value]:
     """(name, value) from name=value."""
     name, _, text = word.rpartition("=")
     with suppress(*NOT_A_NUMBER):
         if name:
             return name, kind(text)
-    raise ArgumentTypeError(f"expected {expected}; got {word!r}")
+    hint = comma_hint(text) or "of degrees write 90*deg" * text.endswith(("deg", "°"))
+    raise ArgumentTypeError(f"expected {expected}; got {word!r}{hint and '; '}{hint}")
 
 
 def by_joint(word: str) -> tuple[str, list[float]]:
     """(joint, numbers) from joint=1 or joint=1,0,0,0."""
 
     def numbers(text: str) -> list[float]:
-        values = [float(x) for x in text.split(",")]
+        values = [_value(x) for x in text.split(",")]
         if not all(map(isfinite, values)):
             raise ValueError
         return values
@@ -106,13 +118,13 @@ def given(options: Namespace, *names: str) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names if name in options}
 
 
-def check_usage(option: str, check: Callable[[Value], object], value: Value | None) -> None:
-    """Report what `check` raises as an error of this option; None: it is not given."""
+def check_usage(option: str, check: Callable[[Value], object], value: Value | None, hint: str = "") -> None:
+    """Report what `check` raises as an error of this option, with a hint; None: it is not given."""
     try:
         if value is not None:
             check(value)
     except SharnirError as error:
-        raise UsageError(option, str(error)) from None
+        raise UsageError(option, f"{error}{hint}") from None
 
 
 def check_name(option: str, name: str, names: Iterable[str]) -> None:
@@ -123,16 +135,26 @@ def check_name(option: str, name: str, names: Iterable[str]) -> None:
 
 # --- the model
 def load_model(options: Namespace) -> Model:
-    from ..io.load import load
+    """The model of a file. `options.remark` gets a line about what of a robot does not act, unless --acting asks for that."""
+    from ..io.load import load, not_acting
 
-    return load(options.file, floating=options.floating, strict=options.strict, package_paths=options.package_path)
+    with catch_warnings():
+        simplefilter("ignore", NotActingWarning)
+        model = load(
+            options.file, floating=options.floating, strict=options.strict, package_paths=options.package_path,
+            acting=options.acting,
+        )  # fmt: skip
+    line = not_acting(model).partition(":")[0] if options.acting is None else ""
+    options.remark = line and f"{line} (--acting all lets them)"
+    return model
 
 
 def values_by_joint(model: Model, options: Namespace, *names: str) -> dict[str, dict[str, list[float]]]:
     """{joint: numbers} of each of these options."""
     out = {name: dict(getattr(options, name)) for name in names}
     for name, numbers in out.items():
-        check_usage(f"--{name}", model.coordinates if name in COORDINATES else model.speeds, numbers or None)
+        hint = next((f"; {comma_hint(text)}" for x in numbers.values() if comma_hint(text := ",".join(f"{y:g}" for y in x))), "")
+        check_usage(f"--{name}", model.coordinates if name in COORDINATES else model.speeds, numbers or None, hint)
     return out
 
 
@@ -141,7 +163,9 @@ def set_values(model: Model, given: Iterable[tuple[str, float]]) -> dict[str, fl
     out = dict(given)
     for name in out:
         if name not in model.parameters:
-            check_usage("--set", model.make_parameter, name)
+            if near := suggestion(name, model.parameters):
+                raise UsageError("--set", f"no parameter {name!r}; {near}The parameters are {known(model.parameters)}")
+            check_usage("--set", model.make_parameter, name, f"; its parameters are {known(model.parameters)}")
     check_usage("--set", model.with_parameters, out or None)
     return out
 

@@ -13,7 +13,8 @@ from .usage import UsageError, check_usage, given, set_values, values_by_joint
 def command(options: Namespace) -> None:
     if options.show:
         check_usage("--show", check_layers, options.show)
-    found = subjects_of(options.files, floating=options.floating, strict=options.strict, package_paths=options.package_path)
+    reading = {"floating": options.floating, "strict": options.strict, "package_paths": options.package_path}
+    found = subjects_of(options.files, acting=options.acting or "motion", **reading)
     first, start, parameters = found[0], None, None
     if isinstance(first, Model):
         if options.quantity:

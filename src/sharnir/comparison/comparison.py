@@ -229,6 +229,11 @@ class Comparison:
 
         return text(self)
 
+    def _repr_html_(self) -> str:
+        from .report import conclusions, measurements
+
+        return measurements(self).html("\n".join([f"{self.model['name']}: {mechanism(self)}", *conclusions(self)]))
+
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """A picture: times of one state and in batches, operations beside; saved where a path is given."""
         from .charts import plot

@@ -176,7 +176,7 @@ def text(c: Comparison, width: int = WIDTH) -> str:
     from rich.console import Console
 
     out = StringIO()
-    show(c, Console(file=out, width=width, highlight=False, no_color=True))
+    show(c, Console(file=out, width=width, highlight=False, no_color=True, force_terminal=False, force_jupyter=False))
     return out.getvalue().rstrip()
 
 

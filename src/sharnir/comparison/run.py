@@ -10,7 +10,7 @@ from time import perf_counter
 
 from ..backends.sizes import PROGRAM
 from ..dynamics import Dynamics
-from ..errors import AccuracyWarning, MethodError, ModelError, SingularError, brief, known, unknown
+from ..errors import AccuracyWarning, MethodError, ModelError, SingularError, brief, known, suggesting, unknown
 from ..machine import machine
 from ..model.large_models import no_collection
 from ..model.model import Model
@@ -31,6 +31,7 @@ PREPARATION = 0.7
 """Share of the time budget after which no further contender is prepared: the rest is for timing."""
 
 
+@suggesting
 def compare(
     model: Model,
     methods: str | Iterable[str] | None = None,
@@ -58,7 +59,7 @@ def compare(
     cold         recompile the loops too, a second each: they are the same for all models, and cached
     graph_limit  nodes of a graph beyond which straight-line code is not compiled
     parameters   {name: value} of the model; the rest as the model has them
-    progress     show a progress bar (default: on a terminal, after a second)
+    progress     show a progress bar (default: on a terminal and in a notebook, after a second)
 
     Ctrl-C ends it early: what was measured so far is returned, with status "interrupted".
     """
@@ -85,7 +86,7 @@ def compare(
     with tempfile.TemporaryDirectory(prefix="sharnir-compare-", ignore_cleanup_errors=True) as folder:
         try:
             _find_automatic_choice(model, result)
-            momenta = any(c.row.gives == "ṗ" for c in field) and not model.constraints and not model.structure.coupled
+            momenta = any(c.row.gives == "ṗ" for c in field) and not model.constraints and not model.structure.deformations
             context = _context(model, result, Path(folder), momenta)
             result.oracle = context.oracle.what
             _measure(field, context, begun, result, progress)
@@ -118,7 +119,7 @@ def _find_automatic_choice(model: Model, result: Comparison) -> None:
             warnings.simplefilter("ignore", AccuracyWarning)  # notes of the rows say it
             d = Dynamics(model)
         d.formulation.check_inertia()
-        result.auto = {"method": d.method, "backend": d.backend, "why": d.why}
+        result.auto = {"method": d.method, "backend": d.backend, "why": d.why.details}
     except (ModelError, SingularError):
         raise
     except Exception as error:  # the others can still be compared

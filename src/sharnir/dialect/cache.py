@@ -15,14 +15,13 @@ import os
 import shutil
 import stat
 import tempfile
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache as once
 from pathlib import Path
 
-from ..errors import SharnirError
+from ..errors import CacheWarning, SharnirError, warn
 
 LIMIT_MB = 1000
 """Largest size of the cache in megabytes, unless $SHARNIR_CACHE_MB is set."""
@@ -216,7 +215,7 @@ def warn_unwritable(folder: Path, error: OSError) -> None:
             f"sharnir: the cache folder {folder} cannot be written ({error.strerror}); compiled code is not cached. "
             "Set SHARNIR_CACHE to a folder you can write to"
         )
-        warnings.warn(text, RuntimeWarning, stacklevel=2)
+        warn(text, CacheWarning)
 
 
 def cache_clear() -> None:
@@ -274,7 +273,7 @@ def _private(folder: Path, fault: str) -> Path:
         f"sharnir: the cache folder {folder} {fault}; compiled code is cached in {private} for this process. "
         "Set SHARNIR_CACHE to a folder of your own that only you can write to (chmod go-w), or to 'off'"
     )
-    warnings.warn(text, RuntimeWarning, stacklevel=4)
+    warn(text, CacheWarning)
     return private
 
 

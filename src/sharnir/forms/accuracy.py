@@ -32,12 +32,16 @@ def expected_errors(m: Matrices) -> dict[str, float]:
         if k[i] >= 0:
             joined[k[i]] += C[i].T @ MA[i] @ C[i]
             welded[k[i]] += C[i].T @ welded[i] @ C[i]  # (D1)
-    moved, solid = [i for i in range(m.N) if U[i].size], np.flatnonzero(m.structure.solid)
+    tree, lent = m.structure.tree, list[np.ndarray]()
+    for i in range(m.N):  # the mass matrices that are inverted
+        first, count = tree.lent_at[tree.alike[i + 1]], tree.lent_of[i + 2] - tree.lent_of[i + 1]
+        lent.append(M[i] + tree.lent[first : first + count].T @ tree.lent[first : first + count])
+    moved = [i for i in range(m.N) if U[i].size]
     left = [U[i] for i in moved]
     return {
         "sweeps": EPS * _ratio([A[i].T @ joined[i] @ A[i] + np.diag(D[i]) for i in moved], left),
         "inertia": EPS * _ratio([A[i].T @ welded[i] @ A[i] + np.diag(D[i]) for i in moved], left),
-        "mobility": EPS * _ratio([MA[i] for i in solid], [M[i] for i in solid]),
+        "mobility": EPS * _ratio(MA, lent),
     }
 
 

@@ -44,7 +44,8 @@ def assembled(blocks: Iterable[tuple[int, int, np.ndarray]], rows: Sequence[int]
     return sp.csr_array((np.concatenate(X), where), shape=(int(r[-1]), int(c[-1])))
 
 
-def block_diagonal(blocks: Sequence[np.ndarray], sparse: bool) -> Matrix:
+def block_diagonal(blocks: Sequence[Matrix], sparse: bool) -> Matrix:
+    blocks = [dense(b) for b in blocks]
     rows, columns = [b.shape[0] for b in blocks], [b.shape[1] for b in blocks]
     return assembled([(i, i, b) for i, b in enumerate(blocks)], rows, columns, sparse)
 
@@ -56,6 +57,16 @@ def stacked(top: Matrix, bottom: Matrix) -> Matrix:
     from scipy import sparse as sp
 
     return sp.vstack([top, bottom])
+
+
+def bordered(matrix: Matrix, rows: Matrix) -> Matrix:
+    """[matrix −rowsᵀ; −rows 0]: a symmetric system with further rows, and multipliers that pull along them."""
+    if isinstance(matrix, np.ndarray):
+        K = dense(rows)
+        return np.block([[matrix, -K.T], [-K, np.zeros((len(K), len(K)))]])
+    from scipy import sparse as sp
+
+    return sp.block_array([[matrix, -rows.T], [-rows, None]], format="csr")
 
 
 def dense(x: Matrix) -> np.ndarray:

@@ -6,17 +6,19 @@ expression; how these move with the speeds is what the papers' matrices say: B, 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import SingularError
-from ..model.constraints.constraint_element import Constraint
+from ..model.constraints.constraint_element import Constraint, SpeedConstraint
 from ..model.model import Model
 from ..model.motion import Motion
 from ..model.per_structure import per_structure
 from ..model.structure import Structure
 from ..trace import Expression, Graph, Number, call_traced, check_numbers, tangent
+from .blocks import dense
 from .jets import hat
 from .matrices import Matrices
 
@@ -37,20 +39,26 @@ class Moving(NamedTuple):
     """(size, n): how its rate depends on the speeds; of a velocity, how it depends on them itself."""
 
 
-def constraint_rows(m: Matrices) -> Rows:
-    """Rows of position first, then rows of speeds, in the order of the model's constraints."""
+def constraint_rows(m: Matrices, joints: bool = True) -> Rows:
+    """Rows of position first, then rows of speeds, in the order of the model's constraints; those of cut joints where wanted."""
     quantities = _quantities(m)
-    found = [one.rows(quantities) for one in _traced(m.model)]
+    cut = set() if joints else {joint.name for joint in m.closing_joints}
+    found = [one.rows(quantities) for name, one in traced_constraints(m.model).items() if name not in cut]
     ordered = [first for first, _ in found] + [second for _, second in found]
     return np.vstack([np.zeros((0, m.n)), *(J for J, _ in ordered)]), np.concatenate([np.zeros(0), *(g for _, g in ordered)])
+
+
+def speed_rows(m: Matrices, function: Callable[[Motion], Any], label: str) -> Rows:
+    """W and γ of numbers π that a function of the motion returns, linear in speeds: π̇ = W q̈ + γ."""
+    return TracedConstraint(m.structure, label, SpeedConstraint(function)).rows(_quantities(m))[1]
 
 
 class TracedConstraint:
     """One constraint with its gradient and its second derivative in time, as expressions of what it reads."""
 
-    def __init__(self, structure: Structure, name: str, constraint: Constraint) -> None:
+    def __init__(self, structure: Structure, label: str, constraint: Constraint) -> None:
         graph = Graph()
-        on, label = Motion(structure, graph, reads_states=False), f"constraint {name!r}"
+        on = Motion(structure, graph, reads_states=False)
         rows = [*call_traced(constraint.positions, [on], label)]
         self.label, self.n_positions = label, len(rows)
         n = self.n_positions
@@ -79,8 +87,9 @@ class TracedConstraint:
 
 
 @per_structure
-def _traced(model: Model) -> list[TracedConstraint]:
-    return [TracedConstraint(model.structure, *item) for item in model.constraints.items()]
+def traced_constraints(model: Model) -> dict[str, TracedConstraint]:
+    """The constraints of a model by name, traced once."""
+    return {name: TracedConstraint(model.structure, f"constraint {name!r}", one) for name, one in model.constraints.items()}
 
 
 def _quantities(m: Matrices) -> dict[str, Moving]:
@@ -89,7 +98,7 @@ def _quantities(m: Matrices) -> dict[str, Moving]:
     G, V = bodies["G"].reshape(-1, 3, 3), bodies["velocity"]
     R = G.transpose(0, 2, 1)
     a = np.vstack([m.base_acceleration, m.psi.reshape(-1, 6)])
-    B = np.vstack([np.zeros((6, n)), m.B]).reshape(-1, 6, n)
+    B = np.vstack([np.zeros((6, n)), dense(m.B)]).reshape(-1, 6, n)
     W, E = hat(V)[:, :3, :3], hat(a)[:, :3, :3]
     spins = hat(np.moveaxis(B, 1, 2))[..., :3, :3]  # (bodies, n, 3, 3)
     G_slope = np.moveaxis(-spins @ G[:, None], 1, -1).reshape(-1, n)

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from .linear import solve as solve_system
 from .matrices import Matrices
 from .solution import Solution
+from .system import System
+
+
+def system(m: Matrices, tau: np.ndarray) -> System:
+    """(3.6), assembled."""
+    N6 = 6 * m.N
+    return System(m.extended, np.concatenate([m.F, -m.w_star, tau]), (("v̇", N6), ("R", N6), ("q̈", m.n)))
 
 
 def solve(m: Matrices, tau: np.ndarray) -> Solution:
     """All unknowns in one solve; by SuperLU where the matrices are sparse."""
-    right = np.concatenate([m.F, -m.w_star, tau])
-    N6 = 6 * m.N
-    x = solve_system(m.extended, right, (N6, 2 * N6))
-    return Solution(qdd=x[2 * N6 :], vdot=x[:N6].reshape(-1, 6), R=x[N6 : 2 * N6].reshape(-1, 6))
+    x = system(m, tau).solve()
+    return Solution(qdd=x["q̈"], vdot=x["v̇"].reshape(-1, 6), R=x["R"].reshape(-1, 6))

@@ -177,7 +177,12 @@ class Kinematics:
     def needs_axes(self, form: str) -> None:
         """Refuse a form that works joint by joint where joints share speeds."""
         if self.structure.coupled:
-            raise MethodError(f"the form {form!r} works joint by joint: coupled coordinates need 'extended' or 'composite'")
+            flexible = [f"body {body.name!r} is flexible" for body in self.structure.bodies if body.flexible is not None]
+            follows = [f"joint {joint.name!r} follows another" for joint in self.model.joints if joint.follows]
+            why = [*flexible, *follows, "joints share speeds"][0]
+            raise MethodError(
+                f"the form {form!r} works joint by joint, but {why}: coupled coordinates need 'extended' or 'composite'"
+            )
 
     @cached_property
     def Z(self) -> Matrix:
@@ -203,11 +208,7 @@ class Kinematics:
     def w_c(self) -> np.ndarray:
         """w^c (6N): centripetal and Coriolis accelerations of the transfer. [I] (2.14)"""
         spins = np.vstack([self.v.reshape(-1, 6)[:, 3:], self.base_velocity[3:]])  # row −1: the base
-        omega, v_r = spins[np.array(self.k, dtype=int)], self.v_r.reshape(-1, 6)
-        carried = [(np.swapaxes(self.G, 1, 2) @ x[..., None])[..., 0] for x in (v_r[:, :3], v_r[:, 3:])]
-        linear = np.cross(omega, np.cross(omega, self.rho)) + 2 * np.cross(omega, carried[0])
-        parts = [(self.G @ x[..., None])[..., 0] for x in (linear, np.cross(omega, carried[1]))]
-        return np.concatenate(parts, axis=1).ravel()
+        return carried_acceleration(spins[np.array(self.k, dtype=int)], self.rho, self.G, self.v_r.reshape(-1, 6)).ravel()
 
     @cached_property
     def w_star(self) -> np.ndarray:
@@ -245,6 +246,14 @@ class Kinematics:
     def children(self, i: int) -> list[int]:
         """S_i: joints carried by body i."""
         return children(self.k, i)
+
+
+def carried_acceleration(omega: np.ndarray, rho: np.ndarray, G: np.ndarray, v_r: np.ndarray) -> np.ndarray:
+    """w^c (…, 6) of bodies on carriers that turn with ω (…, 3): centripetal, and Coriolis. [I] (2.14)"""
+    carried = [(np.swapaxes(G, -1, -2) @ x[..., None])[..., 0] for x in (v_r[..., :3], v_r[..., 3:])]
+    linear = np.cross(omega, np.cross(omega, rho)) + 2 * np.cross(omega, carried[0])
+    parts = [(G @ x[..., None])[..., 0] for x in (linear, np.cross(omega, carried[1]))]
+    return np.concatenate(parts, axis=-1)
 
 
 # --- the two bases of a joint from one another (theory J6, J7): A spans its motions, Z its reactions, ZᵀA = 0 -----------------

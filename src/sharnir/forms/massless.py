@@ -11,6 +11,8 @@ import numpy as np
 
 from ..errors import SingularError, known
 from ..model.body import Body
+from ..model.joints import Ball, Compound, Free, Universal
+from ..model.placed_joint import PlacedJoint
 from .blocks import skew
 from .lagrange2 import composite_inertia
 from .matrices import Matrices
@@ -19,6 +21,28 @@ POINT = 1e-20
 """m²: radius of gyration squared below which the inertia of a body is rounding of a point mass, as of iCub's head."""
 NOTHING = 1e-13
 """Share of the inertia a joint carries that rounding leaves where the joint moves none of it."""
+
+
+DEPENDENT = 1e-9
+"""Least singular value of axes of length one that are dependent: two that coincide differ by the rounding of an angle."""
+
+
+def check_axes(m: Matrices) -> None:
+    """Raise SingularError where axes of a chain of rotations coincide: accelerations are rounding there, divided by nothing."""
+    for A, rotors, joint in zip(m.A_blocks, m.rotor_blocks, m.structure.placed, strict=True):
+        if isinstance(joint.type, Compound) and A.shape[1] > 1:
+            size, Vt = np.linalg.svd(A / np.maximum(np.linalg.norm(A, axis=0), NOTHING))[1:]
+            if size[-1] < DEPENDENT and not (np.abs(Vt[-1]) > DEPENDENT)[rotors > 0.0].any():
+                raise SingularError(_coinciding(joint, Vt[-1]))
+
+
+def _coinciding(joint: PlacedJoint, way: np.ndarray) -> str:
+    names = [name for name, x in zip(joint.v_names, way, strict=True) if abs(x) > 1e-6]
+    what = f"the axes of {known(names)} coincide (gimbal lock)" if len(names) == 2 else f"{known(names)} are dependent"
+    return (
+        f"joint {joint.name!r}: in this position {what}, and no force decides how much each moves; take sharnir.Ball, which has "
+        "no such position, or another order of the axes, or start elsewhere"
+    )
 
 
 def check_inertia(m: Matrices) -> None:
@@ -75,6 +99,10 @@ def _without_mass(m: Matrices, i: int, way: np.ndarray, MA: list[np.ndarray], U:
     body = m.structure.bodies[i].name
     or_cut = ", or cut it in place of another joint of its loop: add_joint(…, cut=True)" if m.model.closing_joints else ""
     if len(moving) == 1:
+        if not np.abs(v[i]).max() > DEPENDENT * np.abs(m.A_blocks[i]).max():
+            return _coinciding(m.structure.placed[i], way)
+        if np.trace(MA[i]) > 0.0 and (spin := np.linalg.norm(v[i][3:])) > DEPENDENT:
+            return _on_an_axis(m.structure.placed[i], body, v[i][3:] / spin) + or_cut
         axes = "axis" if m.A_blocks[i].shape[1] == 1 else "axes"
         return (
             f"joint {names[0]!r} moves no mass: nothing with inertia about its {axes} hangs on it "
@@ -84,6 +112,17 @@ def _without_mass(m: Matrices, i: int, way: np.ndarray, MA: list[np.ndarray], U:
     return (
         f"joints {known(names)} together move no mass: what the first does the others undo, and only {known(light)} moves, "
         f"without inertia about that axis; give {light[0]!r} mass or inertia, or weld one of the joints{or_cut}"
+    )
+
+
+def _on_an_axis(joint: PlacedJoint, body: str, axis: np.ndarray) -> str:
+    k = int(np.abs(axis).argmax())
+    shown = "xyz"[k] if abs(axis[k]) > 1.0 - DEPENDENT else np.array2string(axis, precision=4, separator=", ")
+    other = {Ball: "Universal", Universal: "Revolute", Free: "Translation"}.get(type(joint.type))
+    return (
+        f"joint {joint.name!r} moves no mass when it turns about the axis {shown} of body {body!r}: all that it carries lies "
+        f"on that axis, without inertia about it. Give {body!r} an inertia (inertia=…, or a shape such as sharnir.Sphere), "
+        + (f"take sharnir.{other}, which does not turn so, or weld the joint" if other else "or weld the joint")
     )
 
 

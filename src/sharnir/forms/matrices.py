@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..model.model import Model
-from ..model.states import check_model, check_wrenches
+from ..model.states import check_model, check_tau, check_wrenches
 from ..types import truth
-from .blocks import Matrix, assembled, block_diagonal, dense, skew, transfer
+from .blocks import Matrix, assembled, block_diagonal, dense, skew
 from .flexible import DeformedBody, deformed_body
-from .kinematics import Kinematics
+from .graph import Graph
+from .system import System
 
 
 def matrices(
@@ -24,19 +25,60 @@ def matrices(
     wrenches: Any = None,
     sparse: bool = False,
     parameters: Mapping[str, float] | None = None,
+    tau: Sequence[float] | Mapping[str, Any] | None = None,
 ) -> Matrices:
-    """Everything the papers write about a model in one state, with these values of its parameters.
+    """Everything the papers write about a model in one state, with these values of its parameters; `sh.Matrices` lists it.
 
-    `sparse=True` gives the large matrices (S, T, A, Z, B, M, L, extended) as SciPy sparse arrays.
+    `tau`: forces of the joints, which right-hand sides, F^A and λ contain. `sparse=True` gives the large matrices (S, T, A, Z, B,
+    M, M*, L, extended, and those of all joints) as SciPy sparse arrays.
     """
-    return Matrices(check_model(model, "matrices"), q, v, t, wrenches, truth(sparse, "sparse"), parameters)
+    return Matrices(check_model(model, "matrices"), q, v, t, wrenches, truth(sparse, "sparse"), parameters, tau)
 
 
-class Matrices(Kinematics):
-    """Structure matrices of a tree of N bodies with n freedoms. Equation numbers are those of docs/theory and of [I].
-
-    Motions and forces are (linear; angular) in body axes, at body origins. Body i of the papers is index i − 1 here.
+class Matrices(Graph):
+    """Matrices of a tree of N bodies with n freedoms, and of all m joints of a graph. Equation numbers are those of docs/theory
+    and of [I]; motions and forces are (linear; angular) in body axes, at body origins. Body i of the papers is index i − 1 here.
     Everything is computed when it is first read.
+
+    letter   attribute       shape                   it is
+    ρ        rho             (N, 3)                  origin of body i in its carrier's axes (2.2)
+    G        G               (N, 3, 3)               direction cosines, carrier → body (2.2)
+    A_i      A_blocks        N × (6, n_i)            tangent bases of the joints (2.5); `Z_blocks`: orthogonal ones
+    C        C               (N, 6, 6)               transfer of velocities from carrier to body (2.13)
+    v^r      v_r             (6N,)                   relative velocities (2.5); `phi_r`: their part φ^r due to time alone
+    w*       w_star          (6N,)                   ψ^r + w^c (3.4); `psi_r` (2.6), `w_c` (2.14)
+    S        S               (6N, 6N)                kinematic structure, Sv = v^r (2.15)
+    T        T               (6N, 6N)                S⁻¹ (2.18)
+    A        A               (6N, n)                 diag(A_i) (2.19)
+    Z        Z               (6N, 6N−n)              diag(Z_i) (3.7)
+    B        B               (6N, n)                 TA (2.21)
+    v        v               (6N,)                   velocities (2.16); `phi`, φ: their part due to time alone
+    ψ        psi             (6N,)                   Tw*: accelerations at q̈ = 0 (2.22)
+    M        M               (6N, 6N)                diag(M_i) (3.6); `M_blocks`, `M_inverse`
+    F        F               (6N,)                   forces, gyroscopic ones included (3.3)
+    D        D               (n, n)                  rotors; `P` (6N, n): momenta per elastic speed (F7), zero for rigid bodies
+    τ        tau             (n,)                    joint forces: the given ones, and `load`, those of the model
+             extended        (12N+n, 12N+n)          the matrix of (3.6)
+    L        L               (6N−n, 6N−n)            ZᵀSM⁻¹SᵀZ (3.10)
+    λ        lam             (Σm_i,)                 multipliers of all joints, R = Zλ + A(AᵀA)⁻¹τ (3.7)
+    M*       M_star          (6N, 6N)                TᵀMT (D1); its diagonal blocks are the composite bodies
+    Q*       Q_star          (6N,)                   Tᵀ(F − Mψ) (D2)
+    M_r      M_r             (n, n)                  BᵀMB = AᵀM*A (3.12)
+    Q        Q               (n,)                    Bᵀ(F − Mψ) = AᵀQ* (3.12)
+    M^A      M_A             (N, 6, 6)               inertias of separate bodies (D3)
+    F^A      F_A             (N, 6)                  forces of separate bodies (D3)
+    U_i      U               N × (n_i, n_i)          A_iᵀM^A_iA_i (D3)
+    J        J               (rows, n)               constraints of all kinds, Jq̈ + γ = 0 (L2)
+    γ        gamma           (rows,)                 (L3)
+    I        incidence       (N+1, m)                of the graph, base first, cut joints last [B] §1
+    S        S_graph         (6m, 6N)                of the graph, rectangular where it has loops [B] §2
+    A        A_graph         (6m, n+Σn_c)            of all joints [B] §1
+    Z        Z_graph         (6m, Σm_i)              of all joints [B] §1
+    w*       w_star_graph    (6m,)                   of all joints [B] §2
+    K        K               (Σm_c, n)               Z_cᵀS_cB: what cut joints forbid, Kq̈ = γ_c
+    γ_c      gamma_c         (Σm_c,)                 Z_cᵀ(w*_c − S_cψ)
+
+    `system(form)` assembles a form from them.
     """
 
     def __init__(
@@ -48,8 +90,10 @@ class Matrices(Kinematics):
         wrenches: Any,
         sparse: bool,
         parameters: Mapping[str, float] | None = None,
+        tau: Any = None,
     ) -> None:
         super().__init__(model, q, v, t, sparse, parameters)
+        self.given_tau = check_tau(self.model, tau)
         self._prescribed = check_wrenches(model, wrenches)
 
     def __repr__(self) -> str:
@@ -88,6 +132,11 @@ class Matrices(Kinematics):
             weight = self.poses[0][i].T @ self.structure.gravity
             out[self.elastic(i)] += body.Q + body.P[:3].T @ weight
         return out
+
+    @cached_property
+    def tau(self) -> np.ndarray:
+        """τ (n): joint forces, those that were given and those of the model."""
+        return self.given_tau + self.load
 
     @cached_property
     def rotors(self) -> np.ndarray:
@@ -130,40 +179,6 @@ class Matrices(Kinematics):
     def rotor_blocks(self) -> list[np.ndarray]:
         """D_i (n_i): rotors of the axes of joint i."""
         return [self.structure.tree.rotor[self.axes(i)] for i in range(self.N)]
-
-    # --- the graph --------------------------------------------------------------------------------------------------------
-    @cached_property
-    def S_graph(self) -> Matrix:
-        """S (6m×6N) of the whole graph, closing joints last: row j has E at the joint's body and −C_j at its carrier. [B] §2
-
-        Square exactly where the graph is a tree.
-        """
-        blocks, (R, r) = self._S_blocks(), self.poses
-        for row, (carrier, body) in enumerate(self._closing_ends, start=self.N):
-            blocks.append((row, body, np.eye(6)))
-            if carrier >= 0:
-                blocks.append((row, carrier, -transfer(R[body].T @ R[carrier], R[carrier].T @ (r[body] - r[carrier]))))
-        return assembled(blocks, [6] * (self.N + len(self._closing_ends)), [6] * self.N, self.sparse)
-
-    @property
-    def incidence(self) -> np.ndarray:
-        """I (N+1 × m): −1 where joint j leaves its carrier, +1 where it enters its body.
-
-        Row 0 is the base; columns are the joints of the tree, then the closing ones. [B] §1 counts the other way round
-        (see the errata); with this sign S_ji = I_ij E at the body and −C_j at the carrier.
-        """
-        ends = [*((k, j) for j, k in enumerate(self.k)), *self._closing_ends]
-        out = np.zeros((self.N + 1, len(ends)), dtype=int)
-        for j, (carrier, body) in enumerate(ends):
-            out[carrier + 1, j], out[body + 1, j] = -1, 1
-        return out
-
-    @cached_property
-    def _closing_ends(self) -> list[tuple[int, int]]:
-        """Carrier and body of every closing joint, as the user named them; the base (−1) is always the carrier."""
-        number = self.structure.body_number
-        ends = [(number.get(joint.parent, -1), number.get(joint.child, -1)) for joint in self.closing_joints]
-        return [(parent, child) if child >= 0 else (child, parent) for parent, child in ends]
 
     # --- dynamics ---------------------------------------------------------------------------------------------------------
     @cached_property
@@ -226,6 +241,76 @@ class Matrices(Kinematics):
     def Q(self) -> np.ndarray:
         """Q (n) = Bᵀ(F − Mψ): generalised forces, joint forces τ not included. [I] (3.12)"""
         return self.B.T @ (self.F - self.M @ self.psi) - self.P.T @ self.psi
+
+    # --- reductions -------------------------------------------------------------------------------------------------------
+    @cached_property
+    def M_star(self) -> Matrix:
+        """M* (6N×6N) = TᵀMT: M*_i of composite bodies on the diagonal, M*_iT_ij beside it. [I] §3.3, theory (D1)"""
+        from .lagrange2 import composite_blocks
+
+        return assembled(composite_blocks(self), [6] * self.N, [6] * self.N, self.sparse)
+
+    @cached_property
+    def Q_star(self) -> np.ndarray:
+        """Q* (6N) = Tᵀ(F − Mψ): Q*_i = F_i − M_iψ_i + Σ C_lᵀQ*_l over the children l. [I] §3.3, theory (D2)"""
+        return self.inward(self.F - self.M @ self.psi)
+
+    @cached_property
+    def _separate(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        from .separate import articulated_inertias
+
+        self.needs_axes("separate")
+        return articulated_inertias(self)
+
+    @property
+    def M_A(self) -> np.ndarray:
+        """M^A (N×6×6): inertia of body i with all it carries hanging on it, as its joint feels it. [I] §4.1, theory (D3)"""
+        return np.array(self._separate[0])
+
+    @property
+    def U(self) -> list[np.ndarray]:
+        """U_i (n_i×n_i) = A_iᵀM_i^A A_i + D_i. [Y] (12), theory (D3)"""
+        return self._separate[1]
+
+    @cached_property
+    def F_A(self) -> np.ndarray:
+        """F^A (N×6): force on body i from all it carries, under the joint forces τ. [I] §4.1, theory (D3)"""
+        from .separate import articulated_forces
+
+        return articulated_forces(self, *self._separate, self.tau)
+
+    @cached_property
+    def _rows(self) -> tuple[np.ndarray, np.ndarray]:
+        from .constraint_rows import constraint_rows
+
+        return constraint_rows(self)
+
+    @property
+    def J(self) -> np.ndarray:
+        """J (rows×n): rows of all constraints, cut joints among them; J q̈ + γ = 0. theory (L2)"""
+        return self._rows[0]
+
+    @property
+    def gamma(self) -> np.ndarray:
+        """γ (rows). theory (L3)"""
+        return self._rows[1]
+
+    @cached_property
+    def lam(self) -> np.ndarray:
+        """λ (Σm_i): multipliers of all joints, closing ones last; of least norm where they are not unique. [I] (3.7), (3.10)"""
+        from .lagrange1 import joint_multipliers
+
+        return joint_multipliers(self)
+
+    def system(self, form: str = "extended") -> System:
+        """The assembled equations of a form: `matrix`, `right`, `unknowns`; `solve()` gives {letter: values}.
+
+        "extended" (3.6), "lagrange1-full" (3.8), "lagrange1" (3.10), "direct" and "composite" (3.12), "maggi", "momentum", and
+        "graph", the extended system with S rectangular [B] (1). Constraints add rows, independent ones.
+        """
+        from . import system_of
+
+        return system_of(self, form)
 
     def inertial_forces(self, vdot: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """Mv̇ + Pq̈ − F (6N): the forces that the joints must provide."""

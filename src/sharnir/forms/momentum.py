@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .linear import solve
+from ..errors import MethodError
 from .matrices import Matrices
+from .system import System
 
 
 def momenta(m: Matrices) -> np.ndarray:
@@ -17,21 +18,27 @@ def momenta(m: Matrices) -> np.ndarray:
     return m.B.T @ (m.M @ m.v + m.P @ m.v_q) + m.P.T @ m.v + m.D @ m.v_q
 
 
-def velocities(m: Matrices, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Speeds q̇ (n), velocities v (N×6) and carried momenta Λ (N×6) from p; of m only the position is used."""
+def system(m: Matrices, p: np.ndarray) -> System:
+    """Velocity level of the extended system; of m only the position is used."""
     N6 = 6 * m.N
     right = np.concatenate([np.zeros(N6), -(m.phi_r + m.from_base(m.base_velocity)), p])
-    x = solve(m.extended, right, (N6, 2 * N6))
-    return x[2 * N6 :], x[:N6].reshape(-1, 6), x[N6 : 2 * N6].reshape(-1, 6)
+    return System(m.extended, right, (("v", N6), ("Λ", N6), ("q̇", m.n)))
+
+
+def velocities(m: Matrices, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Speeds q̇ (n), velocities v (N×6) and carried momenta Λ (N×6) from p; of m only the position is used."""
+    x = system(m, p).solve()
+    return x["q̇"], x["v"].reshape(-1, 6), x["Λ"].reshape(-1, 6)
 
 
 def momentum_rates(m: Matrices, tau: np.ndarray, Lambda: np.ndarray) -> np.ndarray:
     """ṗ_i = τ_i + A_iᵀ(F^e*_i − v_i ×* Λ_i) + Ȧ_iᵀΛ_i, F^e* = Tᵀ(external wrenches), v ×* (f; m) = (ω×f ; ω×m + v×f)."""
-    carried = m.inward(m.F_external).reshape(-1, 6)
-    m.needs_axes("momentum")
-    out = tau + m.load
+    if m.deformed:
+        raise MethodError("the form in momenta has no rates of the momenta of elastic coordinates")
+    carried, on_axes = m.inward(m.F_external).reshape(-1, 6), np.zeros(m.structure.na)
     for i, v in enumerate(m.v.reshape(-1, 6)):
         force, moment = Lambda[i, :3], Lambda[i, 3:]
         turned = np.concatenate([np.cross(v[3:], force), np.cross(v[3:], moment) + np.cross(v[:3], force)])
-        out[m.axes(i)] += m.A_blocks[i].T @ (carried[i] - turned) + m.A_rates[i].T @ Lambda[i]
+        on_axes[m.axes(i)] = m.A_blocks[i].T @ (carried[i] - turned) + m.A_rates[i].T @ Lambda[i]
+    out: np.ndarray = tau + m.load + np.bincount(m.structure.tree.speed, on_axes, m.n)
     return out

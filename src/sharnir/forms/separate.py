@@ -15,13 +15,8 @@ from .solution import Solution
 def solve(m: Matrices, tau: np.ndarray) -> Solution:
     m.needs_axes("separate")
     check_inertia(m)
-    MA, U = articulated_inertias(m)
-    FA, w = m.F.reshape(-1, 6).copy(), m.w_star.reshape(-1, 6)
-    for i in range(m.N - 1, -1, -1):  # (D3)
-        A, k = m.A_blocks[i], m.k[i]
-        if k >= 0:
-            free = FA[i] - MA[i] @ w[i]
-            FA[k] += m.C[i].T @ (free - MA[i] @ A @ np.linalg.solve(U[i], A.T @ free + tau[m.axes(i)]))
+    (MA, U), w = articulated_inertias(m), m.w_star.reshape(-1, 6)
+    FA = articulated_forces(m, MA, U, tau)
     qdd, vdot, R = np.zeros(m.n), np.zeros((m.N, 6)), np.zeros((m.N, 6))
     for i in range(m.N):  # (D4)
         A, k = m.A_blocks[i], m.k[i]
@@ -31,6 +26,17 @@ def solve(m: Matrices, tau: np.ndarray) -> Solution:
         vdot[i] = known + A @ x
         R[i] = MA[i] @ vdot[i] - FA[i]
     return Solution(qdd=qdd, vdot=vdot, R=R)
+
+
+def articulated_forces(m: Matrices, MA: list[np.ndarray], U: list[np.ndarray], tau: np.ndarray) -> np.ndarray:
+    """F^A (N×6) of every body, from the leaves inward."""
+    FA, w = m.F.reshape(-1, 6).copy(), m.w_star.reshape(-1, 6)
+    for i in range(m.N - 1, -1, -1):  # (D3)
+        A, k = m.A_blocks[i], m.k[i]
+        if k >= 0:
+            free = FA[i] - MA[i] @ w[i]
+            FA[k] += m.C[i].T @ (free - MA[i] @ A @ np.linalg.solve(U[i], A.T @ free + tau[m.axes(i)]))
+    return FA
 
 
 def articulated_inertias(m: Matrices) -> tuple[list[np.ndarray], list[np.ndarray]]:

@@ -139,7 +139,7 @@ def add_ground(
     surface = Plane(Pose((0.0, 0.0, 0.0 if height is None else height))) if against is None else against
     made: dict[str, Contact] = {}
     for visual in shapes:
-        shape = _shape_of(visual, model, points, notes)
+        shape = shape_of(visual, model, points, notes)
         if shape is not None:
             _refuse_twice(model, visual.body, shape)
             contact = Contact(
@@ -184,7 +184,7 @@ def _collision_shapes(model: Model, bodies: Iterable[str] | None) -> list[Visual
     return [visual for visual in found if not wanted.isdisjoint((visual.body, visual.link))]
 
 
-def _shape_of(visual: Visual, model: Model, points: int, notes: list[str]) -> Any:
+def shape_of(visual: Visual, model: Model, points: int, notes: list[str]) -> Any:
     """The shape of a visual; None, and a note, where there is none that touches."""
     sizes = visual.sizes
     match visual.kind:

@@ -13,6 +13,7 @@ from ..model.joints import Ball, Compound, Free, Weld
 from ..model.model import Model
 from ..model.pose import Pose
 from ..types import FloatArray
+from .mjcf_contacts import add_contacts
 from .mjcf_forces import add_actuators, add_tendons
 from .mjcf_import import MjcfImport, ModelCoordinate, Names, add_bodies, add_visuals, compile_source, pose_of, report_rest
 from .mjcf_joints import FREE, HINGE, SLIDE, WIDTH_Q, WIDTH_V, JointPart, JointReader, joint_names
@@ -92,7 +93,7 @@ def add_loops(on: MjcfImport, names: Names) -> None:
         on.model.add_joint(name, joint, first.body, second.body, at=first.at, child_at=second.at, cut=True)
         report.honoured(f"{kind} equality", label, f"the joint {name!r} closes a loop, exactly where MuJoCo's is soft")
     for _, kind, label in _active(compiled, report, ("tendon", "flex", "flexvert", "flexstrain", "distance", "unknown")):
-        report.ignored(f"{kind} equality", label)
+        report.ignored(f"{kind} equality", label, "no constraint here is of this kind", warning=True)
 
 
 def _ends(on: MjcfImport, e: int, kind: str) -> tuple[Carrier, Carrier]:
@@ -128,11 +129,13 @@ def load_mjcf(path: Path, options: LoadOptions, root: Element) -> Model:
         gravity = (0.0, 0.0, 0.0) if compiled.is_disabled("gravity") else compiled.opt_gravity.tolist()
         model = Model(path.stem if compiled.facts["name"] in ("", "MuJoCo Model") else compiled.facts["name"], gravity)
         model.import_report = report
-        on = MjcfImport(model, compiled, source, report, options.passive)
+        on = MjcfImport(model, compiled, source, report, options.passive, options.acts)
         builder = _Builder(on, _floating_body(compiled, path) if options.floating else -1)
         add_tendons(on)
         add_actuators(on, options.actuators)
         add_visuals(on)
+        if options.acts:
+            add_contacts(on)
         report_rest(on)
         model.keyframes = builder.keyframes()
     return model

@@ -40,6 +40,8 @@ class MjcfImport:
     source: Source
     report: ImportReport
     passive: bool
+    acts: bool
+    """Whether limits, friction and contacts act."""
     carriers: Mapping[int, Carrier] = field(default_factory=dict)
     """Bodies of the file, by number."""
     coordinates: dict[int, ModelCoordinate] = field(default_factory=dict)
@@ -143,10 +145,12 @@ def add_bodies(on: MjcfImport, is_moving: Callable[[int], bool]) -> Mapping[int,
 # --- shapes, and what is left out
 OTHERS = {
     "sensor": "compute it from the result", "light": "appearance only",
-    "flex": "its bodies are read, its elasticity is not", "plugin": "", "exclude": "no contacts act by themselves",
-    "pair": "no contacts act by themselves", "custom numeric": "", "custom text": "", "tuple": "",
+    "flex": "its bodies are read, its elasticity is not", "plugin": "", "exclude": "no contacts act",
+    "pair": "no contacts act", "custom numeric": "", "custom text": "", "tuple": "",
 }  # fmt: skip
 """Objects that are left out, and why."""
+SEEN = ("sensor", "light")
+"""Those of them that could not change a motion."""
 HIDDEN = 3
 """Groups of geoms from here on are not shown by MuJoCo's viewer unless asked for: by custom, shapes for contact only."""
 
@@ -183,8 +187,8 @@ def add_visuals(into: MjcfImport) -> None:
         into.model.visuals.append(Visual(on.body, kind, at, colour=colour, role=role, name=name, link=link, **record))  # type: ignore[arg-type]
     if ngeom:
         report.kept(f"geoms ({ngeom})", str(source.path), "for viewing, those that touch also for sharnir.add_ground")
-    if touching or compiled.count("pair"):
-        note = "they do not act by themselves; sharnir.add_ground puts bodies on a floor"
+    if not into.acts and (touching or compiled.count("pair")):
+        note = 'they act with sharnir.load(…, acting="all"); sharnir.add_ground puts bodies on a floor'
         report.ignored(f"contacts of {plural(touching, 'geom')}", str(source.path), note)
 
 
@@ -212,7 +216,8 @@ def report_rest(into: MjcfImport) -> None:
     compiled, source, report = into.compiled, into.source, into.report
     where = f"option of {source.path}"
     if compiled.opt_fluid.any():
-        report.ignored("fluid: density, viscosity, wind", where, "bodies move in a vacuum; add drag forces")
+        note = "bodies move in a vacuum; add sharnir.Drag"
+        report.ignored("fluid: density, viscosity, wind, fluidshape", where, note, warning=True)
     report.honoured("gravity switched off" if compiled.is_disabled("gravity") else "gravity", where)
     for element in source.options:
         for name in element.attributes:
@@ -228,4 +233,8 @@ def report_rest(into: MjcfImport) -> None:
     for what, note in OTHERS.items():
         kind = what.removeprefix("custom ")
         for k in range(compiled.count(kind)):
-            report.ignored(what, f"{what} {compiled.name_of(kind, k) or k!r}", note)
+            label = f"{what} {compiled.name_of(kind, k) or k!r}"
+            if into.acts and what in ("exclude", "pair"):
+                report.honoured(what, label)
+            else:
+                report.ignored(what, label, note, motion=what not in SEEN)

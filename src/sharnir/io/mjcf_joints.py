@@ -13,11 +13,16 @@ from ..model.pose import Pose, Rotation
 from ..trace.formula import formula
 from .mjcf_import import MjcfImport, Names
 from .mjcf_process import CompiledModel
+from .paths import NOT_ACTING
 
 FREE, BALL, SLIDE, HINGE = range(4)
 """mjtJoint."""
 TYPES: tuple[tuple[str, type[Joint]], ...] = (("free", Free), ("ball", Ball), ("slide", Prismatic), ("hinge", Revolute))
 WIDTH_Q, WIDTH_V = (7, 4, 1, 1), (6, 3, 1, 1)
+
+
+ROUGH = "smooth below 0.001 rad/s or m/s: the joint creeps; solreffriction and solimpfriction are not read"
+ELASTIC = "an elastic stop that scales with the inertia; solreflimit, solimplimit and margin are not read"
 
 
 class JointPart(NamedTuple):
@@ -88,15 +93,12 @@ class JointReader:
             report.approximated("armature of a free joint", where, note)
         if c.dof_frictionloss[at] and not self.on.passive:
             report.ignored("frictionloss", where, "passive=False leaves passive forces out")
-        elif c.dof_frictionloss[at]:
+        elif c.dof_frictionloss[at] and self._acts("frictionloss", "frictionloss", where, ROUGH):
             options["friction"] = float(c.dof_frictionloss[at])
-            report.kept("frictionloss", where, "it acts once the model has a JointFriction")
-        if c.jnt_limited[j]:
-            if kind in (SLIDE, HINGE):
-                options["limits"] = tuple(c.jnt_range[j].tolist())
-                report.kept("range", where, "they act once the model has a JointStop")
-            else:
-                report.ignored("range of a ball joint", where, "a JointStop cannot limit the angle of a ball joint")
+        if c.jnt_limited[j] and kind not in (SLIDE, HINGE):
+            report.ignored("range of a ball joint", where, "no stop limits the angle of a ball joint", warning=self.on.acts)
+        elif c.jnt_limited[j] and self._acts("range", "limit", where, ELASTIC):
+            options["limits"] = tuple(c.jnt_range[j].tolist())
         if kind in (SLIDE, HINGE) and c.jnt_actfrclimited[j]:
             options["effort"] = float(np.abs(c.jnt_actfrcrange[j]).max())
             report.kept("actuatorfrcrange", where, "for controllers, as the effort of the joint")
@@ -107,6 +109,17 @@ class JointReader:
         if j in self.held:
             options["motion"] = formula(self.held[j], "t")
         return options
+
+    def _acts(self, what: str, switch: str, where: str, how: str) -> bool:
+        """Whether the joint gets an option that acts or is stored, which the report says."""
+        if not self.on.acts:
+            self.report.kept(what, where, NOT_ACTING)
+        elif self.compiled.is_disabled(switch) or self.compiled.is_disabled("constraint"):
+            self.report.ignored(what, where, "the file switches it off")
+            return False
+        else:
+            self.report.approximated(what, where, how)
+        return True
 
 
 def _rotors(compiled: CompiledModel, report: ImportReport) -> dict[int, tuple[float, float]]:

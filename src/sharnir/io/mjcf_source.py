@@ -149,7 +149,7 @@ class _Reader:
             raise element.error(f"more than {MAX_ATTRIBUTES} attributes")
         if element.tag in SKIPPED:
             if element.tag in ("texture", "skin"):
-                self.report.ignored(element.tag, element.where, "appearance only")
+                self.report.ignored(element.tag, element.where, "appearance only", motion=False)
             return
         _check_finite(element)
         if element.tag == "hfield":  # flat: nothing here collides with it, and it has no mass

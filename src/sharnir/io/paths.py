@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from ..errors import FormatError, StateError, brief
+from ..model.parts import ALL
 from ..reporting.atomic_write import file_path
 from ..types import FilePath
 from .xml import Element
@@ -94,6 +95,10 @@ def package_root(folder: Path) -> Path:
     return folder
 
 
+NOT_ACTING = 'it acts with sharnir.load(…, acting="all")'
+"""For reports: of what is stored only."""
+
+
 class LoadOptions(NamedTuple):
     """The options of `sharnir.load`."""
 
@@ -102,6 +107,12 @@ class LoadOptions(NamedTuple):
     package_paths: FilePath | Iterable[FilePath]
     passive: bool
     actuators: bool
+    acting: str
+    """"all" or "motion": whether limits, friction and contacts of robots act."""
+
+    @property
+    def acts(self) -> bool:
+        return self.acting == ALL
 
 
 class Folders:

@@ -77,7 +77,9 @@ def report_unread(robot: Element, report: ImportReport) -> None:
         seen: set[str] = set()
         for child in element.children:
             if child.tag not in children:
-                report.ignored(f"<{child.tag}>", child.where, REASONS.get(child.tag, "not part of URDF"))
+                report.ignored(
+                    f"<{child.tag}>", child.where, REASONS.get(child.tag, "not part of URDF"), motion=child.tag != "texture"
+                )
             elif child.tag in seen and (element.tag, child.tag) not in SEVERAL:
                 report.ignored(f"second <{child.tag}>", child.where, "the first one counts")
             else:
@@ -111,7 +113,7 @@ def load_urdf(path: Path, options: LoadOptions, root: Element) -> Model:
             if joint.kind != "fixed":
                 on, child = groups.carriers[joint.parent], groups.carriers[joint.child].body
                 with located(joint.element.error):
-                    made, turned = read_joint(joint, report, options.passive)
+                    made, turned = read_joint(joint, report, options)
                     model.add_joint(joint.name, made, on.body, child, on.at @ read_origin(joint.element) @ turned, turned)
         for follower, coupling in read_couplings(tree.joints, report).items():
             with located(tree.joints[follower].element.error):
@@ -268,7 +270,7 @@ def _geometry(shape: Element, element: Element, meshes: MeshFolders, report: Imp
             raise shape.error(f"sizes must not be negative, got {sizes}")
         made = {"sizes": sizes}
     if missing:
-        report.ignored(f"{element.tag} mesh", element.where, f"{made['uri']}: {missing}")
+        report.ignored(f"{element.tag} mesh", element.where, f"{made['uri']}: {missing}", motion=element.tag != "visual")
     else:
         report.kept(f"{element.tag} {shape.tag}", element.where, USES[element.tag])
     return made

@@ -11,6 +11,7 @@ from ..errors import FormatError, known, no_such
 from ..model.import_report import ImportReport
 from ..model.joints import Free, Joint, Planar, Prismatic, Revolute
 from ..model.pose import Pose, Rotation
+from .paths import NOT_ACTING, LoadOptions
 from .xml import Element
 
 KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -106,9 +107,9 @@ def _circle(above: dict[str, UrdfJoint], reached: set[str]) -> FormatError:
 
 
 # --- inside a joint
-def read_joint(joint: UrdfJoint, report: ImportReport, passive: bool) -> tuple[Joint, Pose]:
+def read_joint(joint: UrdfJoint, report: ImportReport, given: LoadOptions) -> tuple[Joint, Pose]:
     """The joint, and its frame relative to the origin that the file gives it."""
-    options = {**_limits(joint, report), **_passive_forces(joint, report, passive)}
+    options = {**_limits(joint, report, given.acts), **_passive_forces(joint, report, given)}
     report.honoured(f"{joint.kind} joint", joint.element.where)
     if joint.kind == "floating":
         return Free(**options), Pose()
@@ -130,7 +131,7 @@ def _axis(element: Element) -> tuple[float, float, float]:
     return x / length, y / length, z / length
 
 
-def _limits(joint: UrdfJoint, report: ImportReport) -> dict[str, Any]:
+def _limits(joint: UrdfJoint, report: ImportReport, acts: bool) -> dict[str, Any]:
     """Bounds of the coordinate and limits of the drive: stored with the joint."""
     limit = joint.element.first("limit")
     bounded = joint.kind in ("revolute", "prismatic")
@@ -142,9 +143,11 @@ def _limits(joint: UrdfJoint, report: ImportReport) -> dict[str, Any]:
     if bounded:
         low, high = (limit.number(name, 0.0, unbounded=True) for name in ("lower", "upper"))
         if low > high:
-            report.kept("limits in the wrong order", limit.where, f"lower {low:g} is above upper {high:g}", warning=True)
-        options["limits"] = (low, high)
-        report.kept("limits of a joint", limit.where, "they act once the model has a JointStop")
+            verdict = report.ignored if acts else report.kept
+            verdict("limits in the wrong order", limit.where, f"lower {low:g} is above upper {high:g}", warning=True)
+        if low <= high or not acts:
+            options["limits"] = (low, high)
+            _acts("limits of a joint", limit.where, "as an elastic stop", report, acts)
     elif "lower" in limit.attributes or "upper" in limit.attributes:
         report.ignored(f"bounds of a {joint.kind} joint", limit.where, "such a joint has none in URDF")
     for name in ("effort", "velocity"):
@@ -154,14 +157,21 @@ def _limits(joint: UrdfJoint, report: ImportReport) -> dict[str, Any]:
     return options
 
 
-def _passive_forces(joint: UrdfJoint, report: ImportReport, passive: bool) -> dict[str, Any]:
+def _acts(what: str, where: str, how: str, report: ImportReport, acts: bool) -> None:
+    if acts:
+        report.honoured(what, where, how)
+    else:
+        report.kept(what, where, NOT_ACTING)
+
+
+def _passive_forces(joint: UrdfJoint, report: ImportReport, given: LoadOptions) -> dict[str, Any]:
     dynamics = joint.element.first("dynamics")
     if dynamics is None:
         return {}
     options: dict[str, Any] = {}
     for name in ("damping", "friction"):
         value = dynamics.number(name, 0.0)
-        if value and not passive:
+        if value and not given.passive:
             report.ignored(name, dynamics.where, "passive=False leaves passive forces out")
         elif value < 0.0:
             raise dynamics.error(f"{name}: {value:g} must not be negative: it would add energy")
@@ -170,7 +180,7 @@ def _passive_forces(joint: UrdfJoint, report: ImportReport, passive: bool) -> di
             if name == "damping":
                 report.honoured(name, dynamics.where)
             else:
-                report.kept(name, dynamics.where, "it acts once the model has a JointFriction")
+                _acts(name, dynamics.where, "smooth below 0.001 rad/s or m/s", report, given.acts)
     return options
 
 

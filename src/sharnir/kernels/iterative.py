@@ -9,15 +9,16 @@ from typing import NamedTuple
 from ..dialect.arrays import Array
 from .cholesky import factor, substitute
 
+TOLERANCE = 1e-13               # of the residual, relative to the right-hand side, where none is asked for
 
 class InertiaMemory(NamedTuple):
-    """For systems of the size of the inertia matrix; for those of the multipliers L the same with nl in place of na."""
+    """For systems of the size of the inertia matrix; for those of the multipliers L the same with nl in place of nv."""
 
-    H: Array["na", "na"]        # carried from call to call: approximate inverse, or factors of the approximate matrix
-    K: Array["na", "na"]
-    r: Array["na"]
-    s: Array["na"]
-    y: Array["na"]
+    H: Array["nv", "nv"]        # carried from call to call: approximate inverse, or factors of the approximate matrix
+    K: Array["nv", "nv"]
+    r: Array["nv"]
+    s: Array["nv"]
+    y: Array["nv"]
 
 
 GUARD = 1e-10                   # a denominator below this share of its terms carries no information
@@ -148,13 +149,13 @@ def start_direct(A, w):
 def update_factors(L, v, scale):
     """L D L' + scale v v' in place of L (unit lower, inverse pivots on the diagonal); v is used up.  Gill et al. 1974.
 
-    Returns 0, or -1 where a pivot would not stay positive.
+    Returns 0, or -1 where a pivot would not keep its sign.
     """
     n = v.shape[0]
     for a in range(n):
         old = 1.0 / L[a, a]
         new = old + scale * v[a] * v[a]
-        if not new > GUARD * old:
+        if not new * old > GUARD * old * old:
             return -1
         step = scale * v[a] / new
         scale = scale * old / new

@@ -2,7 +2,8 @@
 
 R_a, T_a are the partial velocities of axis a (angular, and of the joint's origin); r_ij = O_j - O_i;
 c_l = m_l d_l and I_l the first moment and the inertia of body l about its origin. [K] treats chains of revolute
-joints; here are trees and joints of any kind. Each function is one row of [K]'s Table 1, so that it can be counted.
+joints; here are trees and joints of any kind, and the terms with T_a only where a joint is no hinge (`Tree.hinge`).
+Each function is one row of [K]'s Table 1, so that it can be counted. The right-hand side b: `kane_forces.py`.
 """
 
 from typing import NamedTuple
@@ -38,7 +39,7 @@ def to_world(tree, j, p, k):
         G = get9(p.G, i)
         for a in range(tree.first[i], tree.first[i + 1]):
             set3(k.R, a, mtv(G, (j.A[a, 3], j.A[a, 4], j.A[a, 5])))
-            set3(k.T, a, mtv(G, (j.A[a, 0], j.A[a, 1], j.A[a, 2])))
+            set3(k.T, a, ZERO3 if tree.hinge[i] == 1 else mtv(G, (j.A[a, 0], j.A[a, 1], j.A[a, 2])))
         set3(k.c, i, mtv(G, moment_of(tree, j, i)))
         set6(k.I, i, congruence_sym(G, inertia_of(tree, j, i)))
 
@@ -141,19 +142,26 @@ def row_sum(k, i, j):
 
 
 def row_A(tree, k, i, j, S, M):
-    """Row 10: the entries R_a'S R_b, and what shifting axes add.  [K] (20)"""
+    """Row 10: the entries R_a'S R_b [K] (20), and what axes add that shift the origins of i or j."""
     for b in range(tree.first[j], tree.first[j + 1]):
         Rb, Tb = get3(k.R, b), get3(k.T, b)
-        about_j = add(scale(Tb, k.mass[j]), cross(Rb, add(get3(k.s, j), add(get3(k.C, j), scale(get3(k.r, j), -k.mass[j])))))
-        turning = add(mv(S, Rb), cross(add(get3(k.s, j), get3(k.C, j)), Tb))
+        turning = mv(S, Rb)
+        if tree.hinge[j] == 0:
+            turning = add(turning, cross(add(get3(k.s, j), get3(k.C, j)), Tb))
         for a in range(tree.first[i], tree.first[i + 1]):
-            M[b, a] = dot(get3(k.R, a), turning) + dot(get3(k.T, a), about_j)
+            M[b, a] = dot(get3(k.R, a), turning)
+        if tree.hinge[i] == 0:
+            about_j = cross(Rb, add(get3(k.s, j), add(get3(k.C, j), scale(get3(k.r, j), -k.mass[j]))))
+            if tree.hinge[j] == 0:
+                about_j = add(scale(Tb, k.mass[j]), about_j)
+            for a in range(tree.first[i], tree.first[i + 1]):
+                M[b, a] = M[b, a] + dot(get3(k.T, a), about_j)
 
 
 def inertia_matrix_recursive(tree, j, p, k, M):
-    """The recursive algorithm of [K], O(n²).  Reads j: JointValues, p: Poses.  Writes k: KaneWork, M (nv, nv)."""
+    """The recursive algorithm of [K], O(n²).  Reads j, p, k after to_world.  Writes k: KaneWork, M (na, na)."""
     zero_matrix(tree, M)
-    of_subtrees(tree, j, p, k)
+    of_subtrees(tree, k)
     for i in range(tree.carrier.shape[0] - 1, 0, -1):
         partial_sums(tree, p, k, i)
         set9(k.M3jj, i, get9(k.M3, i))
@@ -163,9 +171,8 @@ def inertia_matrix_recursive(tree, j, p, k, M):
     add_elastic(tree, j, M)
 
 
-def of_subtrees(tree, j, p, k):
+def of_subtrees(tree, k):
     """Sums over subtrees: everything that does not depend on the column."""
-    to_world(tree, j, p, k)
     row_masses(tree, k)
     row_M1(tree, k)
 
@@ -186,7 +193,7 @@ def recursive_column(tree, k, i, M):
 
 
 def inertia_matrix_kosynka(tree, j, p, k, M):
-    """The sum (9) of [K] over the triangle of partial velocities, O(n³):
+    """The sum (9) of [K] over the triangle of partial velocities, O(n³); [K] names an algorithm so and does not give it:
 
     A = sum over bodies of m T'T + T'c~'R + (T'c~'R)' + R'I R.  Reads j, p.  Writes k: KaneWork, M (nv, nv).
     """

@@ -12,6 +12,7 @@ class Tree(NamedTuple):
     above: IntegerArray["na"]              # the axis before axis a on the way to the base, -1 where there is none
     stretch: IntegerArray["na"]            # the first of the axes a', a'+1, .. a that stand one on the other without a gap
     owner: IntegerArray["na"]              # the joint that axis a belongs to
+    hinge: IntegerArray["nb1"]             # 1 where joint i only turns body i about its origin: v^r = A q̇ and psi^r = 0
     speed: IntegerArray["na"]              # the speed that drives axis a: a itself unless coordinates are coupled
     geared: IntegerArray["nr"]             # axes with a rotor
     rotor: Array["na"]              # inertia of the rotor of axis a, as the axis feels it
@@ -19,7 +20,7 @@ class Tree(NamedTuple):
     moment: Array["nb1", 3]         # h = m r_c, body axes
     inertia: Array["nb1", 6]        # J_O about the body's origin, body axes
     alike: IntegerArray["nb1"]      # which of the distinct bodies body i is like
-    mobility: Array["nk", 6, 6]     # inverse of the mass matrix of each distinct body (nan where there is none)
+    mobility: Array["nk", 6, 6]     # inverse of the mass matrix of each distinct body, with what it is lent
     gravity: Array[3]               # world axes
     # flexible bodies: model/flexible.py, kernels/flexible.py
     elastic: IntegerArray["nb1"]           # which deformation row i is, -1 where it is a rigid body
@@ -28,6 +29,11 @@ class Tree(NamedTuple):
     elastic_block: IntegerArray["nfl"]     # where its mass matrix begins in E
     flexed: IntegerArray["nb1"]            # which deformation body i has, -1 where it has none
     own: IntegerArray["nb1", 2]            # axes of joint i itself: own[i, 0] .. own[i, 1]; others: of its place
+    # what has rows of its own among the multipliers: multipliers.py
+    geared_of: IntegerArray["nb1+1"]       # axes of joint i with a rotor: geared_of[i] .. geared_of[i+1] of geared
+    lent_of: IntegerArray["nb1+1"]         # inertias that body i is lent, counted through all bodies
+    lent_at: IntegerArray["nk"]            # the first of those in `lent` of each distinct body
+    lent: Array["nle", 6]           # l of the inertias l l', body axes
     # unknowns that bodies share, in nodes (a speed, the rows of a constraint) by order of elimination: model/elimination.py
     unknown_of: IntegerArray["na"]         # node of the speed of axis a, -1 where it is the axis' own
     left: IntegerArray["nb1+1"]            # nodes that leave at body i: left[i+1] .. left[i], the base's last

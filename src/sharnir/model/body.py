@@ -17,6 +17,7 @@ from .large_models import fast_constructor
 from .pose import three_floats, vector3
 from .shapes import Shape
 from .substitution import formulas_in, substituted
+from .units import warn_of_millimetres
 from .values import check_name
 from .values.kind import listed
 
@@ -95,6 +96,8 @@ def make_body(
     fault = inertia_fault(body) if check_inertia is True or truth(check_inertia, f"{label}: check_inertia") else None
     if fault:
         raise ModelError(f"{label}: its inertia {fault}")
+    if shape is None and inertia is not None and com is not None:
+        warn_of_millimetres(name, mass, centre, moments)
     return body
 
 

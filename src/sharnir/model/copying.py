@@ -11,10 +11,12 @@ import numpy as np
 
 from .body import make_body
 from .constraints import Constraint
-from .forces import Force
+from .forces import Force, JointStop
 from .joints import Compound, Joint
 from .joints.elastic import Elastic
 from .large_models import no_collection
+from .parts import ALL, FRICTION
+from .per_structure import per_structure
 from .placed_joint import new_placed_joint
 
 if TYPE_CHECKING:
@@ -47,6 +49,20 @@ def copied_model(model: Model) -> Model:
     out.mesh_folders = None if model.mesh_folders is None else [*model.mesh_folders]
     out.simulation = deepcopy(model.simulation)
     out.import_report = None if model.import_report is None else model.import_report.copy()
+    return out
+
+
+def with_limits(model: Model, act: bool) -> Model:
+    """The model; or, where limits of joints are not to `act`, a copy kept with it in which none does."""
+    own = model.structure.forces.forces.items() if not act and model.acting == ALL and model.parts.bodies else ()
+    stops = any(isinstance(force, JointStop) for name, force in own if name not in model.forces)
+    return _without_stops(model) if stops else model
+
+
+@per_structure
+def _without_stops(model: Model) -> Model:
+    out = copied_model(model)
+    out.parts.acting = FRICTION
     return out
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -194,11 +195,12 @@ def cut_reasons(
 
 
 def needed_coordinates(
-    joints: Sequence[PlacedJoint], forces: Mapping[str, Force], constraints: Mapping[str, Constraint]
+    joints: Sequence[PlacedJoint], forces: Mapping[str, Force], constraints: Mapping[str, Constraint], acting: bool
 ) -> dict[str, str]:
-    """Joints whose coordinates something reads or acts on, and what; "" where the joint only stores limits or friction."""
+    """Joints whose coordinates something reads or acts on, and what; "" where the joint only stores limits or friction, because
+    they are not `acting`."""
     out: dict[str, str] = {}
-    for j, own in zip(joints, by_type(joints, _own_need), strict=True):
+    for j, own in zip(joints, by_type(joints, partial(_own_need, acting=acting)), strict=True):
         if own is not None:
             out[j.name] = own or out.get(j.name, "")
         if j.follows:
@@ -210,8 +212,11 @@ def needed_coordinates(
     return out
 
 
-def _own_need(joint: Joint) -> str | None:
+def _own_need(joint: Joint, acting: bool) -> str | None:
     """The reason why a joint needs its own coordinates; "" where options are only stored with it, None where there is none."""
     if not is_zero((joint.damping, joint.stiffness, joint.armature)):
         return "its own damping, stiffness or armature"
-    return "" if joint.limits is not None or not is_zero(joint.friction) else None
+    ends = () if joint.limits is None else np.array(joint.limits, dtype=float)  # nan where there is none
+    if not np.isfinite(ends).any() and is_zero(joint.friction):
+        return None
+    return "its own limits or friction" if acting else ""

@@ -11,7 +11,7 @@ from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from functools import cache, wraps
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
-from ..errors import ModelError, SharnirError, known, unknown
+from ..errors import ModelError, SharnirError, known, suggesting
 from ..trace.parameters import same
 from .values import Fault, Kind, Name, Scalar
 
@@ -96,7 +96,7 @@ def element(tag: str = "") -> Callable[[type[T]], type[T]]:
     def decorate(cls: type[T]) -> type[T]:
         made: Any = dataclass(frozen=True, eq=False, repr=False, init="__init__" not in vars(cls))(cls)
         made.tag, made.is_described = tag, True
-        made.__init__ = _with_suggestions(made.__init__)
+        made.__init__ = suggesting(made.__init__, "field")
         made.__setattr__, made.__delattr__ = _with_remedy(made.__setattr__), _with_remedy(made.__delattr__)
         return cls
 
@@ -168,6 +168,17 @@ def _checks(cls: Any) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
     return tuple((one.name, one.kind.check, one.default) for one in described(cls))
 
 
+class BaseClass:
+    """A class for users to derive from, which takes no arguments itself."""
+
+    remedy: ClassVar[str]
+    """Words on what a subclass defines, and what to do without one."""
+
+    def __init__(self, *args: Any, **fields: Any) -> None:
+        if args or fields:
+            raise ModelError(f"sharnir.{type(self).__name__}(…) takes no arguments: a subclass defines {self.remedy}")
+
+
 class Referring(Element):
     """An element that refers to bodies and joints: to those that its fields name."""
 
@@ -185,24 +196,6 @@ class Referring(Element):
 @cache
 def _naming_fields(cls: Any, of: str) -> tuple[str, ...]:
     return tuple(one.name for one in described(cls) if isinstance(one.kind, Name) and one.kind.of == of)
-
-
-def _with_suggestions(init: Callable[..., None]) -> Callable[..., None]:
-    """A constructor whose error for an unknown field suggests the nearest one."""
-
-    @wraps(init)
-    def __init__(self: Any, *args: Any, **options: Any) -> None:
-        try:
-            init(self, *args, **options)
-        except TypeError:
-            names = [one.name for one in described(type(self))]
-            for name in options:
-                if name not in names:
-                    what = unknown(f"field {name!r}", name, names, "fields")
-                    raise TypeError(f"{type(self).__name__}: {what}") from None
-            raise
-
-    return __init__
 
 
 def _with_remedy(change: Callable[..., None]) -> Callable[..., None]:

@@ -27,7 +27,9 @@ class ReportEntry:
     verdict: str
     why: str = ""
     warning: bool = False
-    """Taken as the file has it, though something is wrong with it."""
+    """Something is wrong with it, though it is taken as the file has it; or it is left out, and the motion differs."""
+    motion: bool = True
+    """Whether it may change the motion; what is only seen or measured does not."""
 
 
 class Entries(list[ReportEntry]):
@@ -37,12 +39,13 @@ class Entries(list[ReportEntry]):
         super().__init__()
         self._report, self._verdict = report, verdict
 
-    def __call__(self, what: str, where: str, note: str = "", *, warning: bool = False) -> None:
-        self._report._add(ReportEntry(what, where, self._verdict, note, warning))
+    def __call__(self, what: str, where: str, note: str = "", *, warning: bool = False, motion: bool = True) -> None:
+        self._report._add(ReportEntry(what, where, self._verdict, note, warning, motion))
 
 
 class ImportReport:
-    """The entries of one import. `strict` raises on the first part that is approximated, ignored or suspect."""
+    """The entries of one import. `strict` raises on the first part that is approximated, ignored or suspect and may
+    change the motion."""
 
     def __init__(self, source: str | PathLike[str] = "", strict: bool = False) -> None:
         self.source = str(source)
@@ -54,7 +57,7 @@ class ImportReport:
         self.ignored = Entries(self, "ignored")
 
     def _add(self, entry: ReportEntry) -> None:
-        if self.strict and (entry.warning or entry.verdict in ("approximated", "ignored")):
+        if self.strict and entry.motion and (entry.warning or entry.verdict in ("approximated", "ignored")):
             raise FormatError(
                 f"{self.source}: {'' if entry.where == self.source else f'{entry.where}: '}{entry.what} would be {entry.verdict}"
                 f"{f' ({entry.why})' if entry.why else ''}; strict=True refuses that, strict=False reports it"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..reporting.formats import plural
+from ..types import FloatArray
 
 
 def counted_bodies(bodies: int, flexible: int) -> str:
@@ -44,6 +45,8 @@ class Mobility:
     """Joints that are cut, and why; `cut=True` at another joint of a loop, `cut=False` at this one chooses otherwise."""
     position: str = ""
     """The position this was judged at, if none was given."""
+    q: FloatArray | None = field(default=None, compare=False, repr=False)
+    """Its coordinates."""
 
     @property
     def summary(self) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ModelError, StateError, brief, no_such
+from ..errors import ModelError, StateError, brief, no_such, suggesting
 from ..reporting.formats import plural
-from ..trace import Expression, Number, Symbol
+from ..reporting.notebook import Fact, Shown
+from ..trace import Expression, Number, Symbol, at_values
 from ..trace.parameters import names_in
 from ..types import FilePath, FloatArray, State, Vector, random_generator, truth
 from . import coordinates, topology
@@ -21,6 +23,7 @@ from .body import GROUND, Body, make_body, make_flexible
 from .constraints import ClosingJoint, Constraint, UserConstraint
 from .copying import copied_model
 from .cuts import check_cuts, cut_ranks, cut_reasons, needed_coordinates, split
+from .drawn_tree import drawn_tree
 from .forces import Force, Motion, UserForce
 from .forces.force_element import AddedState, has_states
 from .joints import Free, Joint, Weld
@@ -30,7 +33,7 @@ from .large_models import no_collection
 from .mobility import counted_bodies, degrees_of_freedom
 from .parameter_paths import make_parameter
 from .parameters import ParameterView, check_values, parameter_value
-from .parts import ModelParts
+from .parts import MOTION, ModelParts, check_acting
 from .placed_joint import PlacedJoint, couple, new_placed_joint
 from .pose import Pose, vector3
 from .references import check_joints, is_name_in, name_taken, pair, place, pose
@@ -39,6 +42,7 @@ from .settings import SimulationSettings
 from .shapes import Shape
 from .structure import Structure
 from .substitution import formulas_in, with_numbers, without_unread
+from .units import warn_of_limits
 from .values import check_name
 from .visual import Visual, make_visual
 
@@ -55,7 +59,7 @@ _tracing: ContextVar[tuple[int, ...]] = ContextVar("sharnir_tracing", default=()
 """Models whose functions are being traced."""
 
 
-class Model:
+class Model(Shown):
     """A mechanism. Add bodies and joints in any order and direction; `nq`, `bodies`, `joints` … follow from the graph.
 
     gravity      acceleration of free fall in the world, m/s²
@@ -66,6 +70,7 @@ class Model:
     and `model.copy()` can be changed in its place. Models can be pickled if their functions can: formulas, named functions.
     """
 
+    @suggesting
     def __init__(
         self,
         name: str = "model",
@@ -134,7 +139,19 @@ class Model:
         topology.check_numbering(rule)
         self._numbering = rule
 
+    @property
+    def acting(self) -> str:
+        """Which options of joints act: "all"; all but `limits`, "friction"; neither limits nor friction, "motion", as `load` has
+        robots unless asked for all. What does not act is stored. Set it before the model is used."""
+        return self.parts.acting
+
+    @acting.setter
+    def acting(self, what: str) -> None:
+        self._changing("change acting")
+        self.parts.acting = check_acting(what)
+
     # --- building -------------------------------------------------------------------------------------------------------
+    @suggesting
     def add_body(
         self,
         name: str,
@@ -196,6 +213,7 @@ class Model:
         self._check_parameters(where, "frame {!r}", name)
         self.parts.frames[name] = (body, where)
 
+    @suggesting
     def add_joint(
         self,
         name: str,
@@ -218,7 +236,10 @@ class Model:
         if name in self.parts.joint_names or name in self.parts.states:
             raise name_taken("state" if name in self.parts.states else "joint", name)
         if not isinstance(joint, Joint):
-            raise ModelError(f"{label}: expected a joint such as sharnir.Revolute('z'), got {brief(joint)}")
+            got = f"the class itself: write {joint.__name__}(…)" if isinstance(joint, type) else brief(joint)
+            swapped = isinstance(parent, Joint) or isinstance(child, Joint)
+            order = "; the arguments are name, joint, parent, child" * swapped
+            raise ModelError(f"{label}: expected a joint such as sharnir.Revolute('z'), got {got}{order}")
         for body in (parent, child):
             if type(body) is not str or body not in self.parts.body_names:  # written out: models have millions of joints
                 self.parts.check_body(body, label)
@@ -233,6 +254,8 @@ class Model:
         if joint is not self._last_type:  # large models have many joints of few types
             self._check_parameters(joint, "joint {!r}", name)
             self._last_type = joint
+            if joint.limits is not None:
+                warn_of_limits(name, joint)
         if self.parts.deformations:
             self.parts.check_place(label, parent, here)
             self.parts.check_place(label, child, there)
@@ -418,20 +441,21 @@ class Model:
         self.__dict__.update(state)
 
     def animate(
-        self, path: FilePath = "model.html", q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
+        self, path: FilePath | None = None, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
         view: str | Sequence[float] | None = None, title: str | None = None,
-    ) -> Path:  # fmt: skip
+    ) -> Path | Any:  # fmt: skip
         """A page of the mechanism at q, to be turned in any browser, offline, with its tree and its masses; the rest as for
-        `draw`. Motions move: `Result.animate`."""
-        page: Path = service("animate model")(self, path, q, t, show=show, view=view, title=title)
-        return page
+        `draw`. By default model.html; in a notebook the page is shown there, and no file is written. Motions move:
+        `Result.animate`."""
+        return service("animate model")(self, path, q, t, show=show, view=view, title=title)
 
     def draw(
-        self, path: FilePath, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
+        self, path: FilePath | None = None, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
         size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None, theme: str = "light",
         labels: bool = False, title: str = "", transparent: bool = False,
-    ) -> None:  # fmt: skip
-        """A picture of the mechanism at q (by default the neutral position; loops are closed), in a file: .png, .jpg or .webp.
+    ) -> Any:  # fmt: skip
+        """A picture of the mechanism at q (by default the neutral position; loops are closed), in a file: .png, .jpg or .webp;
+        without a path as an image of Pillow, which a notebook shows.
 
         show   layers, of `sharnir.viewer.scene.LAYERS`: "bodies", "joints", "frames", "mass", …
         size   width and height in pixels
@@ -440,7 +464,7 @@ class Model:
         labels names of bodies and joints
         """
         look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "transparent": transparent}
-        service("draw")(self, path, q, t, show=show, **look)
+        return service("draw")(self, path, q, t, show=show, **look)
 
     def save(self, path: FilePath) -> None:
         """Write the model to a file in the format of its suffix (.yaml, .urdf). What the format cannot express is refused."""
@@ -449,7 +473,7 @@ class Model:
     # --- the graph ------------------------------------------------------------------------------------------------------
     @property
     def tree(self) -> topology.SpanningTree:
-        """The spanning tree and the joints that close loops."""
+        """The spanning tree and the joints that close loops; it prints as a drawing: print(m.tree)."""
         if self._tree is None:
             if not self.parts.bodies:
                 raise ModelError(
@@ -460,7 +484,8 @@ class Model:
             ranks = lambda: cut_ranks(self.parts.bodies, self.parts.joints, self._needed_coordinates())  # noqa: E731 - where there are loops
             number = {name: k for k, name in enumerate(names)} if self.parts.deformations else {}
             deformations = {number[body]: number[row] for body, row in self.parts.deformations.items()}
-            self._tree = topology.spanning_tree(names, GROUND, self.parts.joints, self.numbering, ranks, deformations)
+            found = topology.spanning_tree(names, GROUND, self.parts.joints, self.numbering, ranks, deformations)
+            self._tree = replace(found, drawing=lambda: drawn_tree(self))
         return self._tree
 
     @property
@@ -574,6 +599,7 @@ class Model:
         """v from {joint: value}, the rest zero; "joint.speed" is one of several. Arrays pass through."""
         return self._filled(values, np.zeros(self.nv), "v")
 
+    @suggesting
     def assemble(
         self,
         q0: State = None,
@@ -631,7 +657,7 @@ class Model:
         return slice(0, 0)
 
     def _needed_coordinates(self) -> dict[str, str]:
-        return needed_coordinates(self.parts.joints, self.parts.forces, self.parts.constraints)
+        return needed_coordinates(self.parts.joints, self.parts.forces, self.parts.constraints, self.acting != MOTION)
 
     def _changing(self, what: str, *names: str | None) -> None:
         if self._frozen_by:
@@ -668,8 +694,9 @@ class Model:
         """The name of a new force or constraint, and itself; every body and joint it names must be in the model."""
         self._changing(f"add the {kind} {{!r}}" if isinstance(name, str) else f"add a {kind}", name)
         if not isinstance(new, base):
-            if not callable(new):
-                raise ModelError(f"a {kind} is a sharnir.{base.__name__} or a function, got {brief(new)}")
+            if not callable(new) or isinstance(new, type):
+                got = f"the class itself: write {new.__name__}(…)" if isinstance(new, type) else brief(new)
+                raise ModelError(f"a {kind} is a sharnir.{base.__name__} or a function, got {got}")
             new = of_function(new)
         self._check_parameters(new, f"{kind} {{!r}}", name)
         own = new.name if name is None or (isinstance(name, str) and not name) else name
@@ -681,6 +708,20 @@ class Model:
             self.parts.check_body(body, f"{kind} {label!r}")
         check_joints(new.joints(), self.parts.joints, self.parts.joint_names, f"{kind} {label!r}")
         return label, new
+
+    def _facts(self) -> tuple[str, list[Fact]]:
+        parts, flexible = self.parts, len(self.parts.deformations)
+        mass = float(at_values(sum(body.mass for body in parts.bodies)))
+        counts = {
+            "bodies": len(parts.bodies) - flexible, "flexible bodies": flexible, "joints": len(parts.joints) - flexible,
+            "couplings": sum(1 for j in parts.joints if j.follows), "constraints": len(parts.constraints),
+            "forces": len(self.forces), "frames": len(self.frames), "parameters": ", ".join(self.parameters),
+        }  # fmt: skip
+        try:
+            counts |= {"closed loops": len(self.closing_joints), "speeds" if self.constraints else "degrees of freedom": self.nv}
+        except ModelError as error:  # it is not finished, or cannot be
+            counts |= {"not complete": str(error)}
+        return self.name, [("mass", mass, "kg"), *((what, x, "") for what, x in counts.items())]
 
     def __repr__(self) -> str:
         flexible = len(self.parts.deformations)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ModelError, brief, choices
 from ..trace import Symbol, is_parametric
 from .body import Body, deformation_name, make_body
-from .element import Element
+from .element import Element, described
 from .pose import Pose
+from .references import readings
 
 if TYPE_CHECKING:
     from .model import Model
@@ -51,6 +52,28 @@ def make_parameter(model: Model, path: str) -> Symbol:
         del model.parts.parameters[path]  # as if nothing had been asked
         raise
     return symbol
+
+
+PLAIN = {"mass": "kg", "com": "m", "inertia": "kg m²", "at": "m", "child_at": "m"}
+
+
+def unit_of(model: Model, name: str) -> str:
+    """Unit of a parameter that stands in the model as it is; empty where it does not, or where nothing says the unit."""
+    units = {_unit_at(model, where) for where, x, _ in _places(model, None) if repr(x) in
+             (f"<parameter parameter.{name}>", f"<parameter parameter[{name!r}]>")}  # fmt: skip
+    return units.pop() if len(units) == 1 else ""
+
+
+def _unit_at(model: Model, path: str) -> str:
+    parts = model.parts
+    joints = {joint.name: joint.type for joint in parts.joints}
+    plain = {"gravity": None} | dict.fromkeys((*(body.name for body in parts.bodies), *parts.frames))
+    owner, part = next(iter(readings(path, {**parts.constraints, **parts.forces, **joints, **plain})), ("", ""))
+    field = part.partition(".")[0]
+    element = parts.forces.get(owner, parts.constraints.get(owner, joints.get(owner)))
+    unit = next((one.unit for one in described(type(element)) if one.name == field), "") if isinstance(element, Element) else ""
+    unit = unit or PLAIN.get(field, "m/s²" if owner == "gravity" else "")
+    return unit if "," not in unit else ""  # of a joint that turns and slides
 
 
 def _places(model: Model, path: str | None) -> Places:

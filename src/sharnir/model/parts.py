@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field, fields
+from typing import Any
 
-from ..errors import ModelError, no_such
+from ..errors import ModelError, brief, choices, no_such
 from ..trace import ParameterGraph, has_parameters
 from .body import GROUND, Body
 from .constraints import Constraint
@@ -15,6 +16,15 @@ from .joints.elastic import Elastic
 from .placed_joint import PlacedJoint
 from .pose import Pose
 from .references import is_name_in
+
+ACTING = (ALL, FRICTION, MOTION) = ("all", "friction", "motion")
+"""Values of `Model.acting`."""
+
+
+def check_acting(what: object) -> str:
+    if not is_name_in(ACTING, what):
+        raise ModelError(f"acting: {choices(what, ACTING, 'choices')}, got {brief(what)}")
+    return str(what)
 
 
 @dataclass
@@ -40,17 +50,23 @@ class ModelParts:
     parameter_graph: ParameterGraph = field(default_factory=ParameterGraph)
     constants: frozenset[str] = frozenset()
     """Parameters that only functions of the model read still, other numbers having been put in their place."""
+    acting: str = ALL
+    """Which options of joints act: see `Model.acting`."""
+    unstopped: frozenset[str] = frozenset()
+    """Joints, or coordinates of them, whose limits do not act all the same: impacts hold them in a run."""
 
     def copy(self) -> ModelParts:
         """The same parts in containers of its own; copies share the graph of parameters."""
         own = {f.name: getattr(self, f.name) for f in fields(self)}
         return ModelParts(**{name: x if name == "parameter_graph" else copy(x) for name, x in own.items()})
 
-    def check_body(self, name: str, label: str) -> None:
+    def check_body(self, name: Any, label: str) -> None:
         """Refuse a name that is neither a body nor the ground."""
         if self.deformations:
             self.check_deformations(label, name)
         if not is_name_in(self.body_names, name) and not is_name_in((GROUND,), name):
+            if isinstance(name, Body):
+                raise ModelError(f"{label}: bodies are referred to by their names: write {name.name!r}, not the body itself")
             raise ModelError(f"{label}: {no_such('body', name, [GROUND, *(b.name for b in self.bodies)], 'bodies')}")
 
     def check_deformations(self, label: str, *bodies: str) -> None:

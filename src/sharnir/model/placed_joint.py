@@ -57,6 +57,12 @@ class PlacedJoint:
         return len(self.q_names)
 
     @property
+    def q_units(self) -> tuple[str, ...]:
+        """Units of the coordinates of its own: rad, m, or "" of parts of a quaternion and of what only the user knows."""
+        free = [run for run in self.type.segments(f"joint {self.name!r}") if run.is_free] if not self.follows else []
+        return tuple(unit if unit != "1" else "" for run in free for unit in run.q_units)
+
+    @property
     def nv(self) -> int:
         return len(self.v_names)
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeGuard, overload
 
 import numpy as np
 
-from ..errors import NOT_A_NUMBER, ModelError, brief
+from ..errors import NOT_A_NUMBER, ModelError, brief, suggesting
 from ..kernels import algebra
 from ..trace.functions import cos, sin
 from ..trace.graph import Number, Symbol
@@ -85,7 +85,8 @@ class Rotation:
         """Nine numbers row by row, or a 3×3 array."""
         flat = _flatten(entries)
         if len(flat) != 9:
-            raise ModelError(f"{EXPECTED}, got {len(flat)} numbers")
+            angles = "; of three angles: sharnir.Rotation.rpy(roll, pitch, yaw)" if len(flat) == 3 else ""
+            raise ModelError(f"{EXPECTED}, got {len(flat)} numbers{angles}")
         self.entries = flat
         if all(is_float(x) for x in flat):
             _check_orthonormal(flat)
@@ -94,6 +95,10 @@ class Rotation:
     def about(axis: Axis, angle: Number) -> Rotation:
         """The rotation by `angle` (radians) about a unit axis."""
         (angle,) = numbers((angle,), "angle")
+        if is_float(angle) and abs(angle) > 4.0 * math.pi:
+            from .units import warn_of_angle  # which depends on this module
+
+            warn_of_angle("rotation: the angle", angle)
         aligned = Rotation.align_z(unit_axis(axis, "rotation"))
         turn = unchecked_rotation(algebra.transpose(algebra.cosines_z(cos(angle), sin(angle))))
         return aligned @ turn @ aligned.T
@@ -170,6 +175,7 @@ class Pose:
 
     __slots__ = ("position", "rotation")
 
+    @suggesting
     def __init__(
         self, position: Sequence[Number] | FloatArray = (0.0, 0.0, 0.0), rotation: Rotation | Iterable[Any] | None = None
     ) -> None:

@@ -25,6 +25,28 @@ def quaternions_of(R: FloatArray) -> FloatArray:
     return q
 
 
+RPY = ("roll", "pitch", "yaw")
+
+
+def roll_pitch_yaw_of(q: FloatArray) -> FloatArray:
+    """(…, T, 3) angles of `Rotation.rpy` of the rotations q (…, T, 4) as they follow each other in time: they count turns, and a
+    pitch that passes 90° goes on, where roll and yaw would jump by half a turn."""
+    w, x, y, z = np.moveaxis(q / np.linalg.norm(q, axis=-1, keepdims=True), -1, 0)
+    roll, yaw = (
+        np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y)),
+        np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
+    )
+    a = np.stack([roll, np.arcsin(np.clip(2.0 * (w * y - x * z), -1.0, 1.0)), yaw], axis=-1)
+    b = np.stack([a[..., 0] + np.pi, np.pi - a[..., 1], a[..., 2] + np.pi], axis=-1)  # the same rotation
+
+    def apart(next_ones: FloatArray) -> FloatArray:
+        return (1.0 - np.cos(next_ones[..., 1:, :] - a[..., :-1, :])).sum(axis=-1)
+
+    other = np.cumsum(apart(b) < apart(a), axis=-1) % 2 == 1
+    a[..., 1:, :] = np.where(other[..., None], b[..., 1:, :], a[..., 1:, :])
+    return np.unwrap(a, axis=-2)
+
+
 def without_jumps(q: FloatArray, axis: int = -2) -> FloatArray:
     """The same rotations over time, which is along `axis`: of q and −q the one nearer to the one before."""
     q = np.moveaxis(q, axis, -2)

@@ -12,7 +12,8 @@ from .values import ByName, Choice, Elements, Flag, Names, Scalar, ScalarOrVecto
 
 Values = Mapping[str, Any] | tuple[float, ...]
 STEPS = "steps"
-LIMITS = ("ignore", "stop", "error")
+LIMITS = (ACT, IGNORE, *ENDING) = ("act", "ignore", "stop", "error")
+"""Ways to treat limits of joints; ENDING: a run ends there."""
 
 
 @element()
@@ -54,7 +55,7 @@ class SimulationSettings(Element):
         meaning="interval between the times of the result, or those times, or steps: every step",
     )
     every: int | None = element_field(Whole(1), default=None, meaning="every how many steps a step is stored")
-    limits: str | None = element_field(Choice(LIMITS), default=None, meaning="what happens where a joint passes its limits")
+    limits: str | None = element_field(Choice(LIMITS), default=None, meaning="what happens at limits of joints")
     stabilisation: str | None = element_field(
         Choice(("projection", "partitioning", "baumgarte", "ggl", "none")), default=None, meaning="how constraints are stabilized"
     )

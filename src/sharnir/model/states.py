@@ -8,29 +8,38 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import NOT_A_NUMBER, ModelError, StateError, brief
+from ..errors import NOT_A_NUMBER, ModelError, StateError, brief, known
 from ..types import FloatArray, State, real_array
 from .model import Model
 
 
 def check_model(model: object, caller: str) -> Model:
     if not isinstance(model, Model):
-        raise ModelError(f"{caller} needs a sharnir.Model, got {brief(model)}")
+        hint = f"; sharnir.load({brief(model)}) reads a file" if isinstance(model, str) else ""
+        hint = "; its model is the attribute `model`" if isinstance(getattr(model, "model", None), Model) else hint
+        raise ModelError(f"{caller} needs a sharnir.Model, got {brief(model)}{hint}")
     return model
 
 
-def check_array(x: ArrayLike, what: str, n: int) -> FloatArray:
-    """(n,) floats."""
+def check_array(x: ArrayLike, what: str, n: int, names: Callable[[], Sequence[str]] = list) -> FloatArray:
+    """(n,) floats; `names` of them are computed only when there are more or fewer."""
     a = real_array(x, what)
     if a.shape != (n,):
-        raise StateError(f"{what}: expected ({n},), got {a.shape}")
+        raise StateError(f"{what}: expected ({n},){numbers_of(names())}, got {a.shape}")
     return a
+
+
+def numbers_of(names: Sequence[str]) -> str:
+    """`, one number each for 'shoulder', 'elbow'`"""
+    return f", one number each for {known(names, 8)}" if names else ""
 
 
 def check_state(model: Model, q: State, v: State, t: float) -> tuple[FloatArray, FloatArray, float]:
     """One state as arrays; joints that are not named are neutral, their speeds zero."""
-    positions = check_array(model.coordinates(q) if q is None or isinstance(q, Mapping) else q, "q", model.nq)
-    speeds = check_array(model.speeds(v) if v is None or isinstance(v, Mapping) else v, "v", model.nv)
+    positions = check_array(
+        model.coordinates(q) if q is None or isinstance(q, Mapping) else q, "q", model.nq, lambda: model.q_names
+    )
+    speeds = check_array(model.speeds(v) if v is None or isinstance(v, Mapping) else v, "v", model.nv, lambda: model.v_names)
     check_finite(positions, lambda: model.q_names, "q")
     check_finite(speeds, lambda: model.v_names, "v")
     check_quaternions(model, positions)
@@ -49,7 +58,9 @@ def check_time(t: float) -> float:
 
 def check_tau(model: Model, tau: State) -> FloatArray:
     """Joint forces, zero by default."""
-    out = check_array(model.speeds(tau) if tau is None or isinstance(tau, Mapping) else tau, "tau", model.nv)
+    out = check_array(
+        model.speeds(tau) if tau is None or isinstance(tau, Mapping) else tau, "tau", model.nv, lambda: model.v_names
+    )
     check_finite(out, lambda: model.v_names, "tau")
     return out
 

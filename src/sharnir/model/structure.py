@@ -14,10 +14,12 @@ from ..kernels.joint_stage import GIVEN, Joints
 from ..kernels.tree import Tree
 from ..trace import Expression, Number
 from ..types import FloatArray, IntArray, integers, starts
+from .axis_inertia import carried_inertias
 from .coordinates import neutral
 from .deformation import Deformation, inertia_values, is_held, place_motion, values_before_inertia
 from .elimination import Block, shared_unknowns, sizes_of
 from .forces.force_element import declared_states
+from .forces.own_forces import own_forces
 from .forces.table import ForceTable
 from .joints.elastic import Elastic
 from .joints.joint_type import ElementaryMotion, fixed
@@ -29,6 +31,7 @@ from .tree_rows import (
     constant_entries,
     distinct,
     floats,
+    hinges,
     joint_rows,
     mass_properties,
     separated,
@@ -106,14 +109,21 @@ class Structure:
         self.states = {name: model.parts.state_values.get(name, x) for name, x in values.items()}
         self.state_number = {name: k for k, name in enumerate(values)}
         self.parameters |= self.states
-        self.forces = ForceTable(self, forces)
         elastic = [d.n for d in self.deformations.values()]
         self.sizes = {
-            "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nda": self.na, "nv": self.nv, "nl": max(6 * self.nb - self.na, 0),
+            "nb1": self.nb + 1, "nq": self.nq, "na": self.na, "nda": self.na, "nv": self.nv, "nl": self._multipliers(),
+            "nz": 6 + int(np.diff(self.tree.lent_of).max(initial=0)),
             "nfl": len(elastic), "nx": sum(elastic), "nxx": sum(n * n for n in elastic), "nge": 6 + max(elastic, default=-6),
-            "nr": len(self.tree.geared), "nd": len(self.drives), "ng": self._n_given, "nf": self.nv if self.forces else 0,
-            "ne": len(self.forces), "ny": 10 * self.nb + 3 * self.na, "nsm": 0, "nsk": 0, "nsr": 0, **sizes_of(self.shared),
+            "nr": len(self.tree.geared), "nd": len(self.drives), "ng": self._n_given,
+            "ny": 10 * self.nb + 3 * self.na, "nsm": 0, "nsk": 0, "nsr": 0, **sizes_of(self.shared),
         }  # fmt: skip
+        own = own_forces(self, forces, model.parts, lambda: carried_inertias(self, model.parts.parameter_graph))
+        self.forces = ForceTable(self, {**own, **forces})
+        self.sizes |= {"nf": self.nv if self.forces else 0, "ne": len(self.forces)}
+
+    def _multipliers(self) -> int:
+        """Size of the system of the multipliers, rotors and lent inertias among them."""
+        return max(6 * self.nb - self.na + len(self.tree.geared) + int(self.tree.lent_of[-1]), 0)
 
     @property
     def structure(self) -> Structure:
@@ -127,6 +137,13 @@ class Structure:
         out.shared = shared_unknowns(self.tree.carrier, self.tree.first, self.tree.speed, blocks, self.tree.deformed)
         out.tree = self.tree._replace(**out.shared._asdict())
         out.sizes = {**self.sizes, **sizes_of(out.shared), "nsm": rows, "nsk": numbers}
+        return out
+
+    def without_forces(self) -> Structure:
+        """The structure without forces, springs and dampers of joints included."""
+        out = copy.copy(self)
+        out.results, out.forces, out.sizes = {}, copy.copy(self.forces), {**self.sizes, "nf": 0, "ne": 0}
+        out.forces.forces = {}
         return out
 
     @cached_property
@@ -284,14 +301,15 @@ class Structure:
         owner = np.repeat(np.arange(self.nb + 1), np.diff(self.first))
         above = axes_above(self.carrier, self.first, owner)
         speed, rotor = self._speeds_and_rotors(owner)
-        *masses, self.solid = mass_properties(self.bodies, self.parameters)
-        """For every body, whether its mass matrix can be inverted; a deformation is part of that of its body."""
+        masses, lent = mass_properties(self.bodies, self.parameters)
         rows = integers([d.row for d in self.deformations.values()])
         self.shared = shared_unknowns(self.carrier, self.first, speed, (), rows)
-        self.solid[rows - 1] = True
+        geared, borrowed = _nonzero(rotor), lent.number[masses[3]]
+        borrowed[rows] = 0  # a deformation is part of its body
         return Tree(
-            self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, speed, _nonzero(rotor),
-            rotor, *masses, gravity, *self._elastic_arrays(rows), *self.shared,
+            self.carrier, last_children(self.carrier), self.first, above, stretches(above), owner, hinges(self.joints), speed,
+            geared, rotor, *masses, gravity, *self._elastic_arrays(rows), np.searchsorted(geared, [*self.first]),
+            starts(borrowed), lent.first, lent.l, *self.shared,
         )  # fmt: skip
 
     def _speeds_and_rotors(self, owner: IntArray) -> tuple[IntArray, FloatArray]:

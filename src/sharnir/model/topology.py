@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,9 +30,10 @@ class Edge(NamedTuple):
     cut: bool | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SpanningTree:
-    """A properly numbered spanning tree: `carriers[i]` carries body i by joint `joints[i]`; −1 is the base."""
+    """A properly numbered spanning tree: `carriers[i]` carries body i by joint `joints[i]`; −1 is the base. That of a model is
+    printed as a drawing."""
 
     bodies: tuple[int, ...]
     """Position of body i in the list the user made."""
@@ -43,6 +44,11 @@ class SpanningTree:
     """Whether joint i was named from body i to its carrier."""
     closing: tuple[int, ...]
     """Joints that close loops, in the user's order."""
+    drawing: Callable[[], str] | None = field(default=None, compare=False)
+    """The tree with its names as text, of the model that it is of."""
+
+    def __repr__(self) -> str:
+        return self.drawing() if self.drawing else f"<SpanningTree of {len(self.bodies)} bodies>"
 
 
 def check_numbering(rule: object) -> None:

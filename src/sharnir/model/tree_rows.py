@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import ModelError, TraceError
 from ..kernels import algebra
-from ..kernels.joint_stage import GIVEN, Joints
+from ..kernels.joint_stage import BALL, FIXED, GIVEN, TURN, Joints
 from ..trace import Expression, Number, ParameterGraph, Symbol, at_values
 from ..types import FloatArray, IntArray, starts
 from .body import Body
@@ -180,6 +180,23 @@ def _table(lists: Sequence[list[ElementaryMotion]]) -> dict[str, np.ndarray]:
     }
 
 
+def hinges(j: Joints) -> IntArray:
+    """1 for every joint that only turns its body about its origin, at rates that nothing but its speeds gives (a hinge, a ball,
+    a weld), else 0: v^r = (0; A q̇) and ψ^r = 0 in every state, by the rows of the joint."""
+    n = len(j.reversed)
+    owner = np.repeat(np.arange(n), np.diff(j.start))
+    moves = j.kind != FIXED
+    passed = np.cumsum(moves)
+    passed -= np.concatenate([[0], passed])[j.start[:-1]][owner]
+    beyond = np.where(j.reversed[owner] == 1, passed == 0, passed > 0)
+    at_origin = constant_entries(j.rho)
+    at_origin[at_origin] = j.rho[at_origin] == 0.0
+    turns = np.isin(j.kind, (TURN, BALL)) & (j.data_at < 0)
+    fits = np.where(moves, turns, ~beyond | at_origin.all(axis=1))
+    moved, unfit = (np.bincount(owner[x], minlength=n) for x in (moves, ~fits))
+    return ((moved == 0) | ((moved == 1) & (unfit == 0))).astype(np.int64)
+
+
 # --- many placements at once: position and rotation, row by row, (n, 12) ------------------------------------------------------
 def _poses(poses: Sequence[Pose]) -> FloatArray:
     return array_of([(*p.position, *p.rotation.entries) for p in poses]).reshape(-1, 12)
@@ -237,23 +254,51 @@ def _as_kernels_read(x: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 # --- masses, inertias and inverse mass matrices of all bodies
-def mass_properties(bodies: Sequence[Body], parameters: Mapping[str, float]) -> tuple[np.ndarray, ...]:
+def mass_properties(bodies: Sequence[Body], parameters: Mapping[str, float]) -> tuple[tuple[np.ndarray, ...], Lent]:
     """For the base and every body its mass, moment h = m r_c (nb+1, 3), inertia about its origin xx yy zz xy xz yz (nb+1, 6) and
-    index among the distinct bodies (nb+1,); the inverse mass matrices of these (kinds, 6, 6), nan where they are not solid; for
-    every body whether it has mass, and inertia about every axis. `parameters`: their values, at which that is decided."""
+    index among the distinct bodies (nb+1,); the inverse mass matrices of these (kinds, 6, 6), with what they are lent.
+    `parameters`: their values, at which it is decided who is lent what."""
     base = (0.0, (0.0,) * 3, (0.0,) * 6)
-    kinds: dict[tuple[Any, ...], int] = defaultdict(count().__next__)  # numbered in order of occurrence: many bodies, few kinds
-    each = map(kinds.__getitem__, chain([base], map(attrgetter("mass", "com", "inertia"), bodies)))
-    kind_of = np.fromiter(each, dtype=np.int64, count=len(bodies) + 1)
-    numbers = array_of([(mass, *com, *inertia) for mass, com, inertia in kinds])
+    kinds: dict[tuple[Any, ...], int] = defaultdict(count(1).__next__)  # numbered in order of occurrence: many bodies, few kinds
+    each = map(kinds.__getitem__, map(attrgetter("mass", "com", "inertia"), bodies))
+    kind_of = np.fromiter(chain([0], each), dtype=np.int64, count=len(bodies) + 1)
+    numbers = array_of([(mass, *com, *inertia) for mass, com, inertia in (base, *kinds)])
     mass, com, about_com = numbers[:, 0], numbers[:, 1:4], numbers[:, 4:]
-    present = floats(numbers, parameters)
-    moments = np.linalg.eigvalsh(present[:, [4, 7, 8, 7, 5, 9, 8, 9, 6]].reshape(-1, 3, 3))
-    solid = (present[:, 0] > 0.0) & (moments[:, 0] > 1e-14 * moments[:, 2])
     h = mass[:, None] * com
     inertia = np.stack(_about_origin(mass, com.T, about_com.T), axis=1)
-    mobility = _mobilities(mass, com, about_com, np.flatnonzero(solid))
-    return mass[kind_of], h[kind_of], inertia[kind_of], kind_of, mobility, solid[kind_of][1:]
+    lent = lent_inertias(floats(numbers, parameters))
+    mobility = _mobilities(mass, com, about_com, lent)
+    return (mass[kind_of], h[kind_of], inertia[kind_of], kind_of, mobility), lent
+
+
+class Lent(NamedTuple):
+    """Inertia that the distinct bodies are lent where their mass matrix is singular: l of the terms l lᵀ, body axes."""
+
+    first: IntArray
+    l: FloatArray
+    number: IntArray
+    mass: FloatArray
+    """Lent to each: mass, and inertia xx yy zz xy xz yz."""
+    inertia: FloatArray
+
+
+def lent_inertias(numbers: FloatArray) -> Lent:
+    """A mass at the origin where there is none, inertia about every axis about which there is none; both of the size of those
+    that the body has, or else its fellows: other sizes would be as right, but cost digits."""
+    mass, com, J = numbers[:, 0], numbers[:, 1:4], numbers[:, [4, 7, 8, 7, 5, 9, 8, 9, 6]].reshape(-1, 3, 3)
+    moments, axes = np.linalg.eigh(J)
+    largest = moments[:, 2] + mass * (com * com).sum(axis=1)
+    usual_mass, usual_inertia = (float(np.median(x[x > 0.0])) if (x > 0.0).any() else 1.0 for x in (mass, largest))
+    bare, thin = mass == 0.0, moments <= 1e-14 * moments[:, 2:]
+    bare[0] = thin[0] = False  # the base
+    size = np.sqrt(np.where(largest > 0.0, largest, usual_inertia))
+    rows, counts = list[FloatArray](), bare * 3 + thin.sum(axis=1)
+    for k in np.flatnonzero(counts).tolist():
+        rows += [np.sqrt(usual_mass) * np.eye(6)[c] for c in range(3 * bare[k])]
+        rows += [size[k] * np.concatenate([np.zeros(3), axes[k][:, c]]) for c in np.flatnonzero(thin[k])]
+    K = size[:, None, None] ** 2 * np.einsum("kic,kc,kjc->kij", axes, thin, axes)
+    six = np.stack([K[:, 0, 0], K[:, 1, 1], K[:, 2, 2], K[:, 0, 1], K[:, 0, 2], K[:, 1, 2]], axis=1)
+    return Lent(np.cumsum(counts) - counts, np.array(rows).reshape(-1, 6), counts, bare * usual_mass, six)
 
 
 def _about_origin(m: Any, c: Any, J: Any) -> tuple[Any, ...]:
@@ -266,18 +311,22 @@ def _about_origin(m: Any, c: Any, J: Any) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _mobilities(mass: Any, com: Any, inertia: Any, solid: IntArray) -> np.ndarray:
-    """Inverse mass matrices of the solid bodies, nan for the others.
+def _mobilities(mass: Any, com: Any, inertia: Any, lent: Lent) -> np.ndarray:
+    """Inverse mass matrices, with what bodies are lent; nan for the base.
 
     M⁻¹ = [E/m − c̃J⁻¹c̃  c̃J⁻¹; −J⁻¹c̃  J⁻¹], with J about the centre of mass: the acceleration of the origin by a wrench there.
     """
     out = np.full((len(mass), 6, 6), np.nan, dtype=mass.dtype)
-    (x, y, z), K = com[solid].T, np.moveaxis(_inverse_symmetric(inertia[solid].T), -1, 0)
-    c = np.zeros((len(solid), 3, 3), dtype=mass.dtype)
+    (x, y, z), K = np.where(lent.mass > 0.0, 0.0, com.T)[:, 1:], inertia[1:].T
+    lends = lent.number > 0
+    if lends.any():
+        mass, K = np.where(lends, mass + lent.mass, mass), np.where(lends[1:], K + lent.inertia[1:].T, K)
+    K = np.moveaxis(_inverse_symmetric(K), -1, 0)
+    c = np.zeros((len(mass) - 1, 3, 3), dtype=mass.dtype)
     c[:, 0, 1], c[:, 0, 2], c[:, 1, 0], c[:, 1, 2], c[:, 2, 0], c[:, 2, 1] = -z, y, z, -x, -y, x
     cK = c @ K
-    out[solid, :3, :3] = -(cK @ c) + np.eye(3) / mass[solid, None, None]
-    out[solid, :3, 3:], out[solid, 3:, :3], out[solid, 3:, 3:] = cK, -(K @ c), K
+    out[1:, :3, :3] = -(cK @ c) + np.eye(3) / mass[1:, None, None]
+    out[1:, :3, 3:], out[1:, 3:, :3], out[1:, 3:, 3:] = cK, -(K @ c), K
     return out
 
 

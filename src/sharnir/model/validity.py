@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import FlexibilityWarning
+from ..errors import FlexibilityWarning, warn
 from ..types import FloatArray
 from .deformation import material
 
@@ -63,7 +62,7 @@ def warn_of_deformation(found: list[Beyond]) -> None:
     """Warn of bodies deformed beyond their shapes in a complete run, or in a position that was found."""
     if found:
         bodies = ", ".join(map(str, found))
-        warnings.warn(f"{bodies}; {WHY}: results are rough there. {REMEDY}", FlexibilityWarning, stacklevel=3)
+        warn(f"{bodies}; {WHY}: results are rough there. {REMEDY}", FlexibilityWarning)
 
 
 def likely_cause(found: list[Beyond]) -> str:

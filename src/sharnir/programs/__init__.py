@@ -3,11 +3,13 @@
 from ..dialect.arrays import group
 from ..errors import MethodError
 from . import by_algorithm
-from .kernels import closed, coupled, derivatives, forward, inverse, points, state
+from .kernels import closed, coupled, derivatives, forward, inverse, kane, points, state
 from .program import STATE, Program, Sized
 
 PROGRAMS: dict[str, Program] = {
-    program.name: program for module in (state, points, inverse, forward, coupled, by_algorithm) for program in module.PROGRAMS
+    program.name: program
+    for module in (state, points, inverse, forward, coupled, kane, by_algorithm)
+    for program in module.PROGRAMS
 }
 
 CLOSED: dict[str, Program] = {program.name: program for program in closed.PROGRAMS}
@@ -18,17 +20,17 @@ DERIVATIVES: dict[str, Program] = {program.name: program for program in derivati
 
 FORCE_REPORT = Program("forces", state.copy_report, group(**STATE, report=(2, "ne")), group(), group(energy="ne", power="ne"))
 
-_TREE_ONLY = ("speeds", "momentum-rates")
-"""Programs without a form for coupled coordinates, beside the iterative methods. What else has no such form of its own serves for
-both: it needs only coordinates and speeds, or adds up over axes itself."""
-
 
 def program_for(structure: Sized, name: str) -> Program:
-    """The program of that name, in the form a model with coupled coordinates needs where this is one."""
+    """The program of that name, in the form a model with coupled coordinates needs where this is one. What has no such form
+    serves for both: it needs only coordinates and speeds, or adds up over axes itself; but for iterations on multipliers, and the
+    rates of the momenta of elastic coordinates."""
     known = PROGRAMS if name in PROGRAMS else DERIVATIVES
     found = known.get(f"coupled/{name}", known[name]) if structure.coupled else known[name]
-    if structure.coupled and (name in _TREE_ONLY or found.loops_only):
+    if structure.coupled and found.loops_only and f"coupled/{name}" not in known:
         raise MethodError(f"{name!r} does not handle coupled coordinates; choose the method 'composite' or 'extended'")
+    if name == "momentum-rates" and structure.sizes["nfl"]:
+        raise MethodError(f"{name!r} does not handle flexible bodies; choose a method with accelerations")
     return found
 
 

@@ -12,11 +12,12 @@ from ..kernels.direct import DirectWork
 from ..kernels.iterative import InertiaMemory, warm_started_direct, warm_started_inverse
 from ..kernels.joint_stage import JointValues
 from ..kernels.kane import KaneWork
+from ..kernels.kane_forces import KaneForces
 from ..kernels.kinematics import Drift, Poses
 from ..kernels.multipliers import MultiplierWork
 from ..kernels.stepanenko import StepanenkoWork
-from .kernels import coupled, forward
-from .program import Forced, Position, Program
+from .kernels import coupled, forward, kane
+from .program import Forced, Iterated, Position, Program
 
 
 class InertiaAlgorithm(NamedTuple):
@@ -26,23 +27,25 @@ class InertiaAlgorithm(NamedTuple):
     """Writes the inertia matrix of joints whose stage has run."""
     solve: Callable[..., Any] = forward.solve_on_tree
     needs_poses: bool = False
+    states: tuple[Callable[..., Any], Callable[..., Any]] = (forward.state_stage, forward.state_stage)
+    """Write the bias, and what `rest` needs; the second also what reactions need."""
+    rest: Callable[..., Any] | None = None
+    """Writes the inertia matrix after one of `states`, where that has done a part of it."""
+    forces: type | None = None
+    """Work of `states`."""
 
     def programs(self) -> Iterator[Program]:
         """Forward dynamics, with reactions, and the matrix; each also for coupled coordinates."""
-        work = group(base=forward.MatrixForward, inertia=self.work)
+        work = group(base=forward.MatrixForward, inertia=self.work, **({"forces": self.forces} if self.forces else {}))
         folded = group(on_axes=work, folded=coupled.Folded)
-        dense = self.solve is forward.solve_dense
-        for question, by_matrix, outputs in (
-            ("forward", forward.forward_by_matrix, forward.ForwardOut),
-            ("solve", forward.solve_by_matrix, forward.SolveOut),
+        dense, rest = self.solve is forward.solve_dense, self.rest or self.matrix
+        for question, by_matrix, by_folding, outputs, state in (
+            ("forward", forward.forward_by_matrix, coupled.forward_folded, forward.ForwardOut, self.states[0]),
+            ("solve", forward.solve_by_matrix, coupled.solve_by_folding, forward.SolveOut, self.states[1]),
         ):
-            function = partial(by_matrix, self.matrix, self.solve)
+            function = partial(by_matrix, state, rest, self.solve)
             yield Program(f"{question}/{self.name}", function, Forced, work, outputs, dense=dense)
-        for question, function, outputs in (
-            ("forward", coupled.forward_folded, forward.ForwardOut),
-            ("solve", coupled.solve_by_folding, forward.SolveOut),
-        ):
-            entry = partial(function, self.matrix)
+            entry = partial(by_folding, state, rest)
             yield Program(f"coupled/{question}/{self.name}", entry, Forced, folded, outputs, dense=True)
         poses = {"poses": Poses} if self.needs_poses else {}
         alone = group(v="nv", joint=JointValues, **poses, inertia=self.work)
@@ -56,25 +59,30 @@ INERTIA = (
     InertiaAlgorithm("composite", CompositeWork, forward.composite),
     InertiaAlgorithm("direct", DirectWork, forward.direct, forward.solve_dense),
     InertiaAlgorithm("stepanenko", StepanenkoWork, forward.stepanenko),
-    InertiaAlgorithm("recursive", KaneWork, forward.recursive, needs_poses=True),
+    InertiaAlgorithm(
+        "recursive", KaneWork, forward.recursive, needs_poses=True,
+        states=(kane.world_state, kane.world_state_and_drift), rest=kane.recursive_sums, forces=KaneForces,
+    ),
     InertiaAlgorithm("kosynka", KaneWork, forward.kosynka, forward.solve_dense, needs_poses=True),
-)
+)  # fmt: skip
 
 
 def iterations() -> Iterator[Program]:
     """Iterative methods on the inertia matrix, and on the matrix of the multipliers."""
     outputs = group(qdd="nv", report=2)  # iterations of this call; 1 where a fresh factorisation was needed
-    on_inertia = group(base=forward.MatrixForward, inertia=CompositeWork, right="nv", memory=InertiaMemory)
+    matrix = group(base=forward.MatrixForward, inertia=CompositeWork)
+    on_inertia = group(**matrix.__annotations__, right="nv", memory=InertiaMemory)
+    on_folded = group(on_axes=matrix, folded=coupled.Folded, right="nv", memory=InertiaMemory)
     memory = group(**{name: ("nl",) * len(x.shape) for name, x in InertiaMemory.__annotations__.items()})
     system = {"L": ("nl", "nl"), "right": "nl", "x": "nl", "R": ("nb1", 6), "memory": memory}
     on_multipliers = group(joint=JointValues, drift=Drift, multiplier=MultiplierWork, **system)
     for name, warm_started in (("inverse-iterative", warm_started_inverse), ("direct-iterative", warm_started_direct)):
-        for suffix, function, work in (
-            ("", forward.forward_on_inertia, on_inertia),
-            ("-multipliers", forward.forward_on_multipliers, on_multipliers),
+        for full_name, function, work in (
+            (f"forward/{name}", forward.forward_on_inertia, on_inertia),
+            (f"coupled/forward/{name}", coupled.forward_on_folded, on_folded),
+            (f"forward/{name}-multipliers", forward.forward_on_multipliers, on_multipliers),
         ):
-            entry = partial(function, warm_started)
-            yield Program(f"forward/{name}{suffix}", entry, Forced, work, outputs, loops_only=True, dense=True)
+            yield Program(full_name, partial(function, warm_started), Iterated, work, outputs, loops_only=True, dense=True)
 
 
 PROGRAMS = [*(program for algorithm in INERTIA for program in algorithm.programs()), *iterations()]

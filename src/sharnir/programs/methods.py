@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..reporting.table import PrintedList
@@ -9,6 +10,18 @@ from ..reporting.table import PrintedList
 LOOPS = ("python", "loops")
 ALL = ("llvm", "loops", "python")
 SPARSE = ("sparse",)
+
+COUPLED, FLEXIBLE, CLOSED = "coupled coordinates", "flexible bodies", "closed loops and constraints"
+CLOSED_COUPLED = "closed loops together with flexible bodies or coupled joints"
+"""Features of models that not every method handles."""
+
+
+def features(followers: bool, flexible: bool, closed: bool) -> tuple[str, ...]:
+    """Those of a model with joints that follow others, flexible bodies, constraints. With constraints every method that handles
+    them solves for all speeds at once."""
+    if closed:
+        return (CLOSED, *((CLOSED_COUPLED,) if followers or flexible else ()))
+    return (*((COUPLED,) if followers else ()), *((FLEXIBLE,) if flexible else ()))
 
 
 @dataclass(frozen=True)
@@ -22,26 +35,27 @@ class Method:
     """Suffix of its forward programs; None where a sparse solver or no acceleration is involved."""
     inertia: str = "composite"
     """The algorithm that makes its inertia matrix."""
-    needs_solid: bool = False
-    """Divides by the mass matrix of every body."""
+    bias: str = "bias"
+    """The program of its bias."""
     iterates: bool = False
     """Starts from the solution of the previous call, stops by its residual: loops only."""
     multiplier_matrix: bool = False
     """Forms the full matrix of the multipliers, (6N−n)² numbers."""
-    couples: bool = False
-    """Handles coupled coordinates."""
-    handles_flexible: bool = False
-    """Handles flexible bodies though not coupled coordinates; what couples handles both."""
+    multipliers: bool = False
+    """Solves for the multipliers of the joints, R = Zλ + R_τ."""
+    refuses: tuple[tuple[str, str], ...] = ()
+    """Features that it does not handle, and why."""
     constrains: str = ""
-    """How it solves models with constraints: "inertia" (from its inertia matrix), "elimination" (multipliers eliminated with the
-    bodies they act on), "form" (a dense matrix form), or not at all."""
+    """How it solves models with constraints: "inertia" (from its inertia matrix), "iteration" (the same by iteration),
+    "elimination" (multipliers eliminated with the bodies they act on), "form" (a dense matrix form), or not at all."""
     loses: str = "inertia"
     """Differences that lose digits where masses differ much: "sweeps" (of inertias of carried bodies), "inertia" (the
     same in the inertia matrix), "mobility" (inverse masses), or nothing: docs/theory/conditioning.md."""
 
-    def handles(self, followers: bool, flexible: bool) -> bool:
-        """Whether models with joints that follow others, or with flexible bodies, can be solved."""
-        return self.couples or (not followers and (self.handles_flexible or not flexible))
+    def refusal(self, features: Iterable[str]) -> tuple[str, str] | None:
+        """The first of these features that it does not handle, and why."""
+        refused = dict(self.refuses)
+        return next(((feature, refused[feature]) for feature in features if feature in refused), None)
 
     @property
     def is_sparse_form(self) -> bool:
@@ -59,62 +73,75 @@ class Method:
         return "llvm" in self.backends
 
 
+_SHARED = "a speed that joints share is an unknown of all of them at once, and its multipliers belong to one joint each"
+_NO_ELASTIC = "its system has no rows for elastic coordinates"
+_CONSTRAINED = "'inverse-iterative' and 'direct-iterative' put constraints on top of a smaller matrix of full rank"
+_MULTIPLIERS = ((COUPLED, _SHARED), (FLEXIBLE, _NO_ELASTIC), (CLOSED, _CONSTRAINED))
+_MOMENTA = (
+    (FLEXIBLE, "the rates of its momenta need the slopes of mass matrices by elastic coordinates, and has none"),
+    (CLOSED, "rates of momenta need the multipliers of constraints, and those the accelerations that it does without"),
+)
+
 _TABLE = [
     Method(
         "separate", "separate bodies: elimination from the leaves inward", "[I] §4.1, [Y], Vereshchagin 1974", "O(N)",
-        ALL, "separate", couples=True, constrains="elimination", loses="sweeps",
+        ALL, "separate", constrains="elimination", loses="sweeps",
     ),
     Method(
         "composite", "composite bodies, LᵀDL along the tree", "[I] §3.3", "O(n·depth²)",
-        ALL, "composite", couples=True, constrains="inertia",
+        ALL, "composite", constrains="inertia",
     ),
     Method(
         "direct", "BᵀMB written out, dense Cholesky", "[I] (3.12)", "O(N·depth²) + n³/6",
-        ALL, "direct", "direct", couples=True, constrains="inertia",
+        ALL, "direct", "direct", constrains="inertia",
     ),
     Method(
-        "recursive", "inertia matrix from Kane's equations, recursive sums", "[K] (12)–(20)", "O(n²)",
-        ALL, "recursive", "recursive", couples=True, constrains="inertia",
+        "recursive", "A q̈ = b from Kane's equations, recursive sums", "[K] (10)–(21)", "O(n²)",
+        ALL, "recursive", "recursive", "bias/recursive", constrains="inertia",
     ),
     Method(
         "kosynka", "inertia matrix from Kane's equations, triangle of sums", "[K] (9)", "O(n³)",
-        ALL, "kosynka", "kosynka", couples=True, constrains="inertia",
+        ALL, "kosynka", "kosynka", constrains="inertia",
     ),
     Method(
         "stepanenko", "inertia matrix column by column, by inverse dynamics", "[K], Stepanenko", "O(n²)",
-        ALL, "stepanenko", "stepanenko", couples=True, constrains="inertia",
+        ALL, "stepanenko", "stepanenko", constrains="inertia",
     ),
     Method(
         "lagrange1", "multipliers eliminated on the tree", "[I] (3.8)–(3.10)", "O(N)",
-        ALL, "lagrange1", needs_solid=True, handles_flexible=True, constrains="form", loses="mobility",
+        ALL, "lagrange1", multipliers=True, constrains="form", loses="mobility",
+        refuses=((COUPLED, _SHARED), (CLOSED_COUPLED, _NO_ELASTIC + ", nor its multipliers for shared speeds")),
     ),
     Method(
         "inverse-iterative", "inverse of the last step, improved by rank one", "[I] (4.2)", "O(n²) a step",
-        LOOPS, "inverse-iterative", iterates=True,
+        LOOPS, "inverse-iterative", iterates=True, constrains="iteration",
     ),
     Method(
         "direct-iterative", "factors of the last step, improved by rank one", "[I] §4.2, our reading", "O(n²) a step",
-        LOOPS, "direct-iterative", iterates=True,
+        LOOPS, "direct-iterative", iterates=True, constrains="iteration",
     ),
     Method(
         "inverse-iterative-multipliers", "the same on the system of multipliers", "[I] (4.2), (3.10)", "O((6N−n)²) a step",
-        LOOPS, "inverse-iterative-multipliers", needs_solid=True, iterates=True, multiplier_matrix=True,
-        loses="mobility",
+        LOOPS, "inverse-iterative-multipliers", iterates=True, multipliers=True, multiplier_matrix=True,
+        loses="mobility", refuses=_MULTIPLIERS,
     ),
     Method(
         "direct-iterative-multipliers", "the same on the system of multipliers", "[I] §4.2, (3.10)", "O((6N−n)²) a step",
-        LOOPS, "direct-iterative-multipliers", needs_solid=True, iterates=True, multiplier_matrix=True,
-        loses="mobility",
+        LOOPS, "direct-iterative-multipliers", iterates=True, multipliers=True, multiplier_matrix=True,
+        loses="mobility", refuses=_MULTIPLIERS,
     ),
     Method(
         "extended", "the extended system at once, sparse LU", "[I] (3.6)", "O(N) with sparse LU",
-        SPARSE, couples=True, constrains="form", loses="",
+        SPARSE, constrains="form", loses="",
     ),
     Method(
-        "maggi", "Maggi's equations in redundant quasi-velocities, sparse LU", "[I] §3.1, [B]", "O(N·depth)",
+        "maggi", "Maggi's equations in redundant quasi-velocities, sparse LU", "[I] §3.1, [B]", "LU of O(N·depth) entries",
         SPARSE, constrains="form",
     ),
-    Method("momentum", "Poisson's equations in momenta: no accelerations", "[I] §3.1", "O(N)", ALL, loses="sweeps"),
+    Method(
+        "momentum", "Poisson's equations in momenta: no accelerations", "[I] §3.1", "O(N)",
+        ALL, loses="sweeps", refuses=_MOMENTA,
+    ),
 ]  # fmt: skip
 
 METHODS: dict[str, Method] = {method.name: method for method in _TABLE}

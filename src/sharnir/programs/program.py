@@ -59,6 +59,7 @@ _PLACE: dict[str, Any] = {"point": 3, "path": "nb1"}
 Position = group(**POSITION)
 State = group(**STATE)
 Forced = group(**STATE, tau="nv", wrench=("nb1", 6))
+Iterated = group(**STATE, tau="nv", wrench=("nb1", 6), tolerance=1)
 Moved = group(**STATE, qdd="nv", wrench=("nb1", 6), load="nf")
 Bias = group(**STATE, wrench=("nb1", 6), load="nf")
 Constrained = group(**STATE, tau="nv", wrench=("nb1", 6), K="nsk", gamma="nsm", share=1)  # share: e of kernels/constrained.py

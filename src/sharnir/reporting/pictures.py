@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import ceil, floor, log10
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from .atomic_write import atomic_write, check_suffix, check_writable, file_path
+from .notebook import kernel_shell
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,10 +26,21 @@ def new_figure(size: tuple[float, float], *, window: bool = False, **options: An
     if window:
         import matplotlib.pyplot as plt
 
-        return plt.figure(figsize=size, **options)
+        figure = plt.figure(figsize=size, **options)
+        if kernel_shell() is not None and "inline" in plt.get_backend().lower():
+            vars(figure)["_ipython_display_"] = partial(_displayed, figure)
+        return figure
     from matplotlib.figure import Figure
 
     return Figure(figsize=size, **options)
+
+
+def _displayed(figure: Figure) -> None:
+    """A figure that is shown as the value of a cell is closed, or pyplot shows it again at the end of the cell."""
+    import matplotlib.pyplot as plt
+
+    plt.close(figure)
+    raise NotImplementedError  # IPython then shows it as it shows all figures
 
 
 def plain_axes(axes: Axes, label: str) -> None:

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from ..types import truth
+from .notebook import NotebookBar, kernel_shell
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -34,14 +35,15 @@ def progress_listener(listener: Listener) -> Iterator[None]:
 
 
 class ProgressBar:
-    """A bar on stderr from `start` to `end`; `update` is cheap as long as nothing is shown.
+    """A bar on stderr, or in a notebook, from `start` to `end`; `update` is cheap as long as nothing is shown.
 
-    shown   True, False, or None: where stderr is a terminal
+    shown   True, False, or None: in a notebook, and where stderr is a terminal
     label   format of the value beside the title, for updates that give no detail of their own
     """
 
     def __init__(self, shown: bool | None, title: str, end: float, start: float = 0.0, label: str = "") -> None:
-        self.shown = sys.stderr.isatty() if shown is None else truth(shown, "progress")
+        self._output = None if kernel_shell() is None else NotebookBar(title)
+        self.shown = sys.stderr.isatty() or self._output is not None if shown is None else truth(shown, "progress")
         self.title, self.start, self.end, self.label = title, start, end, label
         self._begun = perf_counter()
         self._last = start
@@ -86,11 +88,16 @@ class ProgressBar:
             return
         text = ", ".join(part for part in (self.title, detail or self.label.format(value)) if part)
         if self._listener is not None:
-            self._listener(abs(value - self.start) / (abs(self.end - self.start) or 1.0), text)
+            self._listener(self._share(value), text)
         if late:
             self._show(value, text)
 
+    def _share(self, value: float) -> float:
+        return abs(value - self.start) / (abs(self.end - self.start) or 1.0)
+
     def _show(self, value: float, text: str) -> None:
+        if self._output is not None:
+            return self._output.update(self._share(value), text)
         from rich.markup import escape
 
         bar, task = self._bar = self._bar or self._open()
@@ -109,7 +116,9 @@ class ProgressBar:
         bar.start()
         return bar, bar.add_task("", total=abs(self.end - self.start))
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._bar is not None:
             self._bar[0].stop()
             self._bar = None
+        if self._output is not None:
+            self._output.end("stopped after" if any(error) else "done in", perf_counter() - self._begun)

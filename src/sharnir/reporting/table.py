@@ -1,9 +1,10 @@
-"""One table, shown as plain text, as Markdown, or by rich on a terminal."""
+"""One table, shown as plain text, as Markdown, as HTML, or by rich on a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 from io import StringIO
 from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
@@ -65,6 +66,16 @@ class Table:
         head, *body = [f"| {' | '.join(row)} |" for row in self._lines()]
         return "\n".join([head, "|" + "---|" * len(self.columns), *body])
 
+    def html(self, caption: str = "") -> str:
+        """A table for a notebook, in the colours of the page around it, dark or light."""
+        sides = ["right" if column.numeric else "left" for column in self.columns]
+        out = f'<table><caption style="text-align: left; font-weight: bold">{_html(caption)}</caption>'
+        for k, row in enumerate(self._lines()):
+            tag = "td" if k else "th"
+            cells = (f'<{tag} style="text-align: {side}">{_html(text)}</{tag}>' for side, text in zip(sides, row, strict=True))
+            out += f"<tr>{''.join(cells)}</tr>" * any(row)
+        return f"{out}</table>"
+
     def rich(self, width: int) -> RichTable:
         """A rich table for a terminal of so many characters; columns are dropped until it fits."""
         from rich.console import Console
@@ -89,6 +100,10 @@ class Table:
         for row in self.rows:
             out.add_row(*(Text(row[k].text, style=STYLES.get(row[k].style, row[k].style)) for k in shown))
         return out
+
+
+def _html(text: str) -> str:
+    return escape(text).replace("\n", "<br>")
 
 
 class PrintedList(list[Item], Generic[Item]):

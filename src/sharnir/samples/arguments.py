@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..errors import ModelError, brief
+from ..errors import ModelError, brief, check_known
 from ..model.values import Scalar
 from ..model.values import checked as checked_value
 
@@ -34,6 +34,7 @@ def checked(sample: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(sample)
     def build(*args: P.args, **options: P.kwargs) -> T:
+        check_known(sample.__name__, options, about.parameters)
         given = about.bind(*args, **options).arguments
         for name, x in given.items():
             given[name] = _check(x, about.parameters[name].annotation, f"{sample.__name__}: {name}")

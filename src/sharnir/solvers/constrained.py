@@ -39,6 +39,7 @@ class ConstrainedSolver:
         assert evaluator.formulation.constrained is not None
         self.evaluator, self.model, self.equations = evaluator, evaluator.model, evaluator.formulation.constrained
         self.code = ConstrainedCode(self.equations)
+        self._memory = self.equations.memory(evaluator.formulation.programs.tolerance)
 
     @property
     def backend(self) -> str:
@@ -107,6 +108,15 @@ class ConstrainedSolver:
             J, _ = self.constraint_values(_some(rows, near_singular), int(near_singular.sum()))
             lam[near_singular] = least_multipliers(J, lam[near_singular])
         return found["qdd"], lam
+
+    def iterations(self, at: At) -> np.ndarray:
+        assert self._memory is not None
+        rows, n, single = self._states(at)
+        found = np.empty((n, 2))
+        for b, row in enumerate(each_state(rows, n)):
+            self.state_by_state({key: x[None] for key, x in row.items()}, 1)
+            found[b] = self._memory.report
+        return unbatch(found, single, None)
 
     # --- forces from motion -------------------------------------------------------------------------------------------------
     def inverse(self, at: At, out: np.ndarray | None = None, actuated: Sequence[str] | None = None) -> np.ndarray:
@@ -220,8 +230,8 @@ class ConstrainedSolver:
     def momentum_rates(self, at: At) -> NoReturn:
         raise MethodError("the form in momenta does not handle closed loops and constraints; use forward")
 
-    def count_forward(self, compiled: bool) -> Count:
-        if self.equations.form:
+    def count_forward(self, compiled: bool, step: float | None = None) -> Count:
+        if self.equations.form or self.equations.iterates:
             raise self.evaluator.nothing_to_count()
         if not self.equations.is_small:
             raise MethodError(
@@ -257,7 +267,8 @@ class ConstrainedSolver:
         m, nv = len(self.equations.table), self.model.nv
         qdd, lam, J = np.empty((n, nv)), np.empty((n, m)), np.empty((n, m, nv))
         for b, row in enumerate(each_state(rows, n)):
-            c = self.equations.solve(row["q"], row["v"], row["tau"], float(row["t"][0]), row.get("wrench"), row.get("parameter"))
+            motion = row["q"], row["v"], row["tau"], float(row["t"][0])
+            c = self.equations.solve(*motion, row.get("wrench"), row.get("parameter"), memory=self._memory)
             qdd[b], lam[b], J[b] = c.qdd, c.lam, c.J
         return qdd, lam, J
 

@@ -32,7 +32,8 @@ class ConstrainedCode:
     @cached_property
     def solves(self) -> bool:
         """Whether accelerations and multipliers are straight-line code."""
-        return self.equations.form is None and self.equations.backend == "llvm" and self.equations.is_small
+        equations = self.equations
+        return equations.form is None and not equations.iterates and self.equations.backend == "llvm" and self.equations.is_small
 
     @cached_property
     def compiles_rows(self) -> bool:

@@ -16,12 +16,13 @@ from ..backends.fast_path import FastPath, fast_path
 from ..backends.run import input_sizes, range_left
 from ..backends.runner import Runner, empty_outputs
 from ..backends.traced import trace_program
+from ..equations.motion.retraction import retract
 from ..errors import MethodError, SingularError, StateError
 from ..forms.massless import check_inertia
 from ..forms.matrices import Matrices
 from ..model.model import Model
 from ..model.parameters import check_values
-from ..model.states import check_array, check_finite, check_state, check_wrenches
+from ..model.states import check_array, check_finite, check_state, check_wrenches, numbers_of
 from ..programs import needs_inertia, program_for
 from ..types import Parameters, State, Wrenches, real_array
 from .formulation import Formulation
@@ -73,7 +74,8 @@ class Arguments:
                 raise StateError(f"t: expected {expected}, got {a.shape}")
             return a.reshape(-1, 1), a.ndim == 1
         if a.ndim not in (1, 2) or a.shape[-1] != size:
-            raise StateError(f"{shown}: expected {expected}, got {a.shape}")
+            names = self.model.q_names if name == "q" else self.model.v_names if size == self.model.nv else []
+            raise StateError(f"{shown}: expected {expected}{numbers_of(names)}, got {a.shape}")
         return a.reshape(-1, size) if size else a.reshape(a.shape[0] if a.ndim == 2 else 1, 0), a.ndim == 2
 
     def plain(self, name: str, x: Any) -> Any:
@@ -290,17 +292,26 @@ class Evaluator:
         return (found,) if self.structure.parameters else ()
 
     # --- cost -----------------------------------------------------------------------------------------------------------------
-    def count(self, name: str, compiled: bool) -> Count:
-        """Operations of one evaluation: as written, or as compiled for this model."""
+    def count(self, name: str, compiled: bool, step: float | None = None) -> Count:
+        """Operations of one evaluation: as written, or as compiled for this model. `step`: of an iteration that has solved the
+        state this much time before."""
         program = program_for(self.structure, name)
-        constant = self._programs.no_wrench if "wrench" in program.inputs.__annotations__ else {}
+        constant = self._programs.constants(program)
         if compiled:
             if program.loops_only:
                 raise MethodError(f"{name!r} is never compiled to straight-line code: its branches depend on numbers")
             return count_compiled(trace_program(program, self.structure, constant))
         rng = np.random.default_rng(0)
-        values = {key: rng.uniform(0.1, 1.0, size) for key, size in input_sizes(program, self.structure).items()}
-        return count_as_written(program, self.structure, {**values, "q": self.model.random_q(rng), **constant})[0]
+        values: dict[str, Any] = {key: rng.uniform(0.1, 1.0, size) for key, size in input_sizes(program, self.structure).items()}
+        before = None
+        values |= {"q": self.model.random_q(rng), **constant}
+        if step is not None:
+            if not program.loops_only:
+                raise MethodError(f"step is for methods that iterate; {self.formulation.method.name!r} remembers no state")
+            before = values
+            v, t = np.array(values["v"]), float(values["t"][0])
+            values = {**values, "q": retract(self.model, np.array(values["q"]), step * v, t), "t": [t + step]}
+        return count_as_written(program, self.structure, values, before)[0]
 
     def nothing_to_count(self) -> MethodError:
         return MethodError(

@@ -6,7 +6,6 @@ equations of its constraints) is computed once and cached with the model's struc
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
 
 import numpy as np
@@ -14,17 +13,18 @@ import numpy as np
 from ..backends import sizes
 from ..backends.compiled_programs import CompiledPrograms
 from ..choice.calibration import current
-from ..choice.choose import TOLERATED, Choice, applies, choose_method
+from ..choice.choose import TOLERATED, Choice, Why, applies, choose_method
 from ..dialect.cache import Cache
 from ..equations.motion.constrained import ConstrainedEquations
 from ..equations.motion.share import expected_errors
-from ..errors import AccuracyWarning, MethodError, SingularError, brief, known, unknown
-from ..forms.massless import check_inertia
+from ..errors import AccuracyWarning, MethodError, RenamedWarning, SingularError, brief, known, unknown, warn
+from ..forms.massless import check_axes, check_inertia
 from ..forms.matrices import Matrices
+from ..model.joints import Compound
 from ..model.model import Model
 from ..model.per_structure import per_structure
 from ..model.references import is_name_in
-from ..programs.methods import METHODS, Method
+from ..programs.methods import CLOSED, COUPLED, FLEXIBLE, METHODS, Method, features
 from ..trace import generic_functions
 
 BACKENDS = ("auto", "llvm", "loops", "python")
@@ -33,7 +33,7 @@ BACKENDS = ("auto", "llvm", "loops", "python")
 class Formulation:
     """method: "auto" or a name of `sharnir.methods()`; backend: one of BACKENDS. MethodError where they do not fit the model."""
 
-    def __init__(self, model: Model, method: str = "auto", backend: str = "auto") -> None:
+    def __init__(self, model: Model, method: str = "auto", backend: str = "auto", tolerance: float | None = None) -> None:
         if not isinstance(model, Model):
             raise MethodError(f"Dynamics needs a sharnir.Model, got {brief(model)}")
         if not is_name_in(("auto", *METHODS), method):
@@ -56,6 +56,8 @@ class Formulation:
         self.why = choice.why
         self.method: Method = METHODS[choice.method]
         self._check_method(backend)
+        if tolerance is not None:
+            self.programs.tolerance = self._checked_tolerance(tolerance)
         self.constrained: ConstrainedEquations | None = None
         """The equations with constraints, where the model has any."""
         if model.constraints:
@@ -66,7 +68,7 @@ class Formulation:
         if method != "auto":  # errors of the request come first
             self._judge_masses()
         if self.expected_error > TOLERATED:
-            warnings.warn(self.accuracy, AccuracyWarning, stacklevel=3)
+            warn(self.accuracy, AccuracyWarning)
         model.freeze("by Dynamics")  # last: a model that was refused can still be changed
 
     # --- accuracy ---------------------------------------------------------------------------------------------------------------
@@ -88,14 +90,14 @@ class Formulation:
 
     def _applies(self, method: Method) -> bool:
         if self.model.constraints:
-            return bool(method.constrains)
+            return method.refusal((CLOSED,)) is None
         return not method.in_momenta and applies(method.name, self.structure)
 
     def _choice(self, method: str) -> Choice:
         if method != "auto":
-            return Choice(method, f"{method!r} was requested")
+            return Choice(method, Why(f"{method!r} was requested"))
         if self.massless:
-            return Choice("composite", "some joint moves no mass: only questions that need no inertia have an answer")
+            return Choice("composite", Why("some joint moves no mass: only questions that need no inertia have an answer"))
         return _auto(self, self.programs.store, self.requested, current().key)
 
     # --- checks ---------------------------------------------------------------------------------------------------------------
@@ -103,40 +105,40 @@ class Formulation:
         method, s = self.method, self.structure
         if backend != "auto" and backend not in method.backends and not method.is_sparse_form:
             raise MethodError(f"method {method.name!r} runs on {known(method.backends)}, not on {backend!r}")
-        if not method.handles(s.follows, bool(s.deformations)) and not self.model.constraints:
-            followers = [j.name for j in self.model.joints if j.follows]
-            flexible = [s.bodies[i - 1].name for i in s.deformations]
-            what = f"coupled coordinates ({known(followers)})" if followers else f"flexible bodies ({known(flexible)})"
-            able = known(name for name, other in METHODS.items() if other.handles(s.follows, bool(s.deformations)))
-            raise MethodError(f"method {method.name!r} does not handle {what}; choose {able}")
-        if self.model.constraints and s.coupled and method.needs_solid:
+        what = features(s.follows, bool(s.deformations), bool(self.model.constraints))
+        if refusal := method.refusal(what):
+            able = known(name for name, other in METHODS.items() if other.refusal(what) is None)
+            names = {
+                COUPLED: [j.name for j in self.model.joints if j.follows],
+                FLEXIBLE: [s.bodies[i - 1].name for i in s.deformations],
+            }.get(refusal[0])
+            which = f"{refusal[0]} ({known(names)})" if names else refusal[0]
+            raise MethodError(f"method {method.name!r} does not handle {which}: {refusal[1]}; choose {able}")
+
+    def _checked_tolerance(self, tolerance: float) -> float:
+        if not self.method.iterates:
+            able = known(name for name, other in METHODS.items() if other.iterates)
             raise MethodError(
-                f"method {method.name!r} does not handle closed loops together with flexible bodies or coupled joints; choose "
-                "'separate' or 'composite'"
+                f"tolerance is for methods that iterate; {self.method.name!r} solves its equations to rounding: leave it out, or "
+                f"choose {able}"
             )
-        if self.model.constraints and not method.constrains:
-            able = known(name for name, other in METHODS.items() if other.constrains)
-            raise MethodError(f"method {method.name!r} does not handle closed loops and constraints; choose {able}")
-        if not method.needs_solid:
-            return
-        if len(s.tree.geared):
-            joint = self.model.joints[int(s.tree.owner[s.tree.geared[0]]) - 1].name
+        if not isinstance(tolerance, (int, float)) or not 0.0 < tolerance < 1.0:
             raise MethodError(
-                f"method {method.name!r} eliminates joints before their rotors are known, but joint {joint!r} has armature; "
-                "choose another method"
+                f"tolerance is the residual of an iterative method, relative to its right-hand side: a number between 0 and 1, "
+                f"such as 1e-10; got {brief(tolerance)}"
             )
-        if not s.solid.all():
-            k = int(np.argmin(s.solid))
-            body = s.bodies[k]
-            raise MethodError(
-                f"method {method.name!r} divides by the mass matrix of every body, but body {body.name!r} has "
-                f"{'no mass' if s.tree.mass[k + 1] == 0.0 else 'no inertia about some axis'}; choose another method"
-            )
+        return float(tolerance)
 
     def check_inertia(self) -> None:
         """Refuse a motion sought from forces where some joint moves no mass. Kinematics and inverse dynamics need no inertia."""
         if self.massless and self.structure.parametric is None:  # other parameters may be other masses: a result will tell
             raise SingularError(self.massless)
+
+    def check_axes(self, q: np.ndarray, t: float, parameters: np.ndarray) -> None:
+        """Refuse a start where axes of a joint coincide."""
+        if sizes.is_traceable(self.structure) and any(isinstance(j.type, Compound) for j in self.structure.placed):
+            named = dict(zip(self.structure.parameters, parameters.tolist(), strict=True))
+            check_axes(Matrices(self.model, q, None, t, None, sparse=False, parameters=named))
 
     def _judge_masses(self) -> None:
         """A joint that moves no mass is found now, in a position with no special symmetry, whatever functions of the user's do in
@@ -172,5 +174,5 @@ def _massless(model: Model) -> str:
 @cache
 def warn_renamed() -> str:
     """Warn, once, that the backend "numba" of version 0.1 is called "loops" now."""
-    warnings.warn("the backend 'numba' is called 'loops' now: Numba is not used any more", FutureWarning, stacklevel=4)
+    warn("the backend 'numba' is called 'loops' now: Numba is not used any more", RenamedWarning)
     return "loops"

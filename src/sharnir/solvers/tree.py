@@ -3,7 +3,7 @@ and solve the papers' sparse systems state by state."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -11,11 +11,12 @@ import numpy as np
 
 from ..backends.counting import Count
 from ..backends.fast_path import FastPath, fast_path
-from ..errors import MethodError
+from ..errors import MethodError, known
 from ..forms import FORMS
+from ..forms.lagrange1 import multipliers_of
 from ..forms.matrices import Matrices
 from ..forms.solution import Solution
-from ..model.states import check_finite
+from ..programs.methods import METHODS
 from .actuation import actuated_speeds, check_produced
 from .derivatives import (
     QUESTIONS,
@@ -29,6 +30,8 @@ from .derivatives import (
     statics_code,
 )
 from .evaluator import At, Evaluator, Rows, each_state, unbatch
+
+MULTIPLIERS = known(name for name, method in METHODS.items() if method.multipliers)
 
 
 class TreeSolver:
@@ -55,14 +58,42 @@ class TreeSolver:
         return self.evaluator.checked(self._forward, ("qdd",), out, **at)["qdd"]
 
     def solve(self, at: At) -> Solution:
-        program = "separate" if self.method.iterates else self.method.program
-        found = self.evaluator.outputs(f"solve/{program}", **at)
+        if self.method.iterates:
+            qdd = self.forward(at)
+            moved: At = {**at, "qdd": qdd}
+            found = {**self.evaluator.outputs("kinetostatics", **moved), "qdd": qdd}
+        else:
+            found = self.evaluator.outputs(f"solve/{self.method.program}", **at)
         return Solution(found["qdd"], without_base(found["vdot"]), without_base(found["R"]))
 
     def reactions(self, at: At) -> np.ndarray:
         if self.method.iterates:
             return self.inverse_reactions({**at, "qdd": self.forward(at)})
         return without_base(self.evaluator.output(f"solve/{self.method.program}", "R", **at))
+
+    def iterations(self, at: At) -> np.ndarray:
+        return self.evaluator.output(self._forward, "report", **at)
+
+    def multipliers(self, at: At) -> np.ndarray:
+        """λ of the joints where the method solves for them, (3.10): R = Zλ + A(AᵀA)⁻¹τ, Z and A of `sharnir.matrices`."""
+        if not self.method.multipliers:
+            raise MethodError(f"{self._tree}, and method {self.method.name!r} has no multipliers; {MULTIPLIERS} solve for them")
+        n, single, all_matrices = self._matrices(at)
+        R = self.reactions(at).reshape(n, -1)
+        found = [multipliers_of(m, one) for m, one in zip(all_matrices, R, strict=True)]
+        return unbatch(np.array(found).reshape(n, 6 * self.model.structure.nb - self.model.nv), single, None)
+
+    def _matrices(self, at: At) -> tuple[int, bool, Iterator[Matrices]]:
+        """Number of states, whether it is one without a batch, and the papers' matrices of each."""
+        rows, n, single = self.evaluator.arguments.states(at)
+
+        def each() -> Iterator[Matrices]:
+            for row in each_state(rows, n):
+                loads = row["wrench"].reshape(-1, 6)[1:] if "wrench" in row else None
+                named = dict(zip(self.model.structure.parameters, row.get("parameter", ()), strict=True))
+                yield Matrices(self.model, row["q"], row["v"], float(row["t"][0]), loads, True, named, row["tau"])
+
+        return n, single, each()
 
     def momentum_rates(self, at: At) -> np.ndarray:
         v = self.evaluator.output("speeds", "v", q=at["q"], p=at["p"], t=at["t"], parameter=at["parameter"])
@@ -122,13 +153,17 @@ class TreeSolver:
 
     # --- constraints: there are none ----------------------------------------------------------------------------------------
     def _no_constraints(self, *arguments: Any, **named: Any) -> NoReturn:
-        raise MethodError(f"model {self.model.name!r} is a tree: it has no constraints beyond its joints")
+        raise MethodError(self._tree)
 
-    multipliers = closing_reactions = inverse_closing_reactions = constraint_rows = _no_constraints
+    @property
+    def _tree(self) -> str:
+        return f"model {self.model.name!r} is a tree: it has no constraints beyond its joints"
+
+    constraint_rows = closing_reactions = inverse_closing_reactions = _no_constraints
 
     # --- cost ---------------------------------------------------------------------------------------------------------------
-    def count_forward(self, compiled: bool) -> Count:
-        return self.evaluator.count(self._forward, compiled)
+    def count_forward(self, compiled: bool, step: float | None = None) -> Count:
+        return self.evaluator.count(self._forward, compiled, step)
 
 
 class WithoutPrograms(TreeSolver):
@@ -142,7 +177,7 @@ class WithoutPrograms(TreeSolver):
     def fast_forward(self) -> FastPath:
         return fast_path(None)
 
-    def count_forward(self, compiled: bool) -> NoReturn:
+    def count_forward(self, compiled: bool, step: float | None = None) -> NoReturn:
         raise self.evaluator.nothing_to_count()
 
 
@@ -174,14 +209,8 @@ class MatrixFormSolver(WithoutPrograms):
 
     def _parts(self, at: At, *names: str, out: np.ndarray | None = None) -> list[np.ndarray]:
         s = self.evaluator.structure
-        rows, n, single = self.evaluator.arguments.states(at)
-        found = []
-        for row in each_state(rows, n):
-            loads = row["wrench"].reshape(-1, 6)[1:] if "wrench" in row else None
-            named = dict(zip(self.model.structure.parameters, row.get("parameter", ()), strict=True))
-            m = Matrices(self.model, row["q"], row["v"], float(row["t"][0]), loads, sparse=True, parameters=named)
-            check_finite(row["tau"], lambda: self.model.v_names, "tau")
-            found.append(FORMS[self.method.name](m, row["tau"]))
+        n, single, all_matrices = self._matrices(at)
+        found = [FORMS[self.method.name](m, m.given_tau) for m in all_matrices]
         shapes = {"qdd": (s.nv,), "vdot": (s.nb, 6), "R": (s.nb, 6)}
         stacked = [np.array([getattr(solution, name) for solution in found]).reshape(n, *shapes[name]) for name in names]
         return [unbatch(x, single, out) for x in stacked]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from xarray import Dataset
 
-from ..errors import SharnirError, StateError, StudyError
+from ..errors import SharnirError, StateError, StudyError, suggesting
 from ..machine import beyond_memory
 from ..model.model import Model
 from ..model.states import check_model
@@ -47,6 +47,7 @@ Over = Mapping[str, Any] | Sequence[Mapping[str, Any]] | Callable[..., Mapping[s
 Outputs = Mapping[str, str | Callable[[Result], Any]] | Sequence[str] | str | Callable[[Result], Any]
 
 
+@suggesting
 def study(
     model: Model,
     over: Over,
@@ -101,6 +102,7 @@ def study(
         raise ArgumentError("the cluster has workers of its own; leave `workers` and `processes` out", "client")
     bar = ProgressBar(progress, f"study of {model.name}", design.count)
     about = {**identity(task, design, seed), "output_names": [output.name for output in worker.outputs]}
+    about["units"] = worker.inputs.units
     path = None if store is None else file_path(store, "store")
     if path is not None and _is_file(path) and path.exists():
         return _finished(path, about)
@@ -195,7 +197,10 @@ def _dataset(kept: Store, about: Mapping[str, Any], status: str) -> Dataset:
         "title": f"study of {about['model']}", "model": about["model"], "runs": kept.layout.count, "seed": about["seed"],
         "status": status, "sharnir": about["version"], "identity": fingerprint(about),
     }  # fmt: skip
-    return dataset_of(kept, tuple(about["inputs"]), tuple(about["output_names"]), named, attributes)
+    ds = dataset_of(kept, tuple(about["inputs"]), tuple(about["output_names"]), named, attributes)
+    for name, unit in about.get("units", {}).items():
+        ds[name].attrs |= {"units": unit} if unit else {}
+    return ds
 
 
 def _result(kept: Store, about: Mapping[str, Any], path: Path | None, status: str) -> Dataset:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
 from functools import partial
@@ -26,7 +27,7 @@ _FUNCTIONS = SimpleNamespace(**{name: (lambda *x, _n=name: functions.apply(_n, *
 _generic: ContextVar[bool] = ContextVar("generic functions", default=False)
 
 
-@contextmanager
+@contextlib.contextmanager
 def generic_functions() -> Iterator[None]:
     """Expressions are evaluated inside as functions that may be anything (`generic.py`), whatever they are at these values."""
     token = _generic.set(True)
@@ -140,15 +141,17 @@ def call_traced(function: Callable[..., Any], args: Sequence[Any], what: str) ->
     except Exception as error:
         frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(_PACKAGE)]
         in_linalg = bool(frames) and f"{_NUMPY}linalg" in frames[-1].filename
-        frames = [f for f in frames if _NUMPY not in f.filename]
+        frames = [f for f in frames if _NUMPY not in f.filename and f.filename != contextlib.__file__]
         where = f" at {frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}" if frames else ""
         raise TraceError(
-            f"{what} cannot be traced{where}\n  {type(error).__name__}: {error}{_LINALG if in_linalg else _hint(error)}"
+            f"{what} cannot be traced{where}\n  {type(error).__name__}: {error}{_LINALG if in_linalg else _hint(error, args)}"
         ) from error
 
 
-def _hint(error: Exception) -> str:
-    """Hint for an error of code that took a symbol for a number, an array, or one of its own kind."""
+def _hint(error: Exception, args: Sequence[Any]) -> str:
+    """Hint for an error of code that took a symbol for a number, an array, or one of its own kind; or several for one."""
+    if args and isinstance(args[0], tuple) and re.search(r"\b(tuple|sequence)\b|\(\(<symbol", str(error)):
+        return "\n  The first argument holds the coordinates in their order, also where there is only one: write q[0], not q"
     if isinstance(error, SharnirError) or not any(word in str(error) for word in ("Symbol", "dtype('O')", "ufunc")):
         return ""
     return (

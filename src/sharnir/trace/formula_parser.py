@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
-from ..errors import ModelError, known, shortened, suggestion, unknown
+from ..errors import ModelError, comma_hint, known, shortened, suggestion, unknown
 from . import functions
 from .graph import Number
 from .table import Table
@@ -16,7 +17,7 @@ from .table import Table
 MAX_LENGTH, MAX_DEPTH = 4000, 100
 """Characters of a formula, and depth of nested operations."""
 
-CONSTANTS = {"pi": math.pi, "e": math.e}
+CONSTANTS = {"pi": math.pi, "e": math.e, "deg": math.pi / 180.0}
 _ONE = ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "sqrt", "sinh", "cosh", "tanh", "abs", "floor", "sign")
 FUNCTIONS: dict[str, tuple[int, Callable[..., Number]]] = {
     **{name: (1, getattr(functions, name)) for name in _ONE},
@@ -56,6 +57,8 @@ def parse(text: str, names: Collection[str], roots: Collection[str] = (), tables
         why = f" at character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
         cut_at_comma = text.count("(") > text.count(")")  # as YAML does inside […] and {…}
         quote = "; quote a formula that contains a comma" if cut_at_comma else ""
+        if found := re.search(r"([\d.]+) ?(?:deg|°)", text):
+            quote = f"; of degrees write {found[1]}*deg"
         raise ModelError(f"formula {_shown(text)}: cannot be read{why}; write e.g. '0.3*sin(2*t)'{quote}") from None
     if "#" in text and "'" not in text and '"' not in text:
         raise ModelError(f"formula {_shown(text)}: a formula has no comments: remove '#' and what follows")
@@ -127,6 +130,8 @@ class _Translation:
                 raise self.error("a comparison is allowed only in select(condition, a, b)")
             case ast.BinOp(op=ast.BitXor()):
                 raise self.error("a power is written with **, not with ^")
+        if isinstance(node, ast.Tuple) and (hint := comma_hint(self.text)):
+            raise self.error(hint)
         raise self.error(f"{type(node).__name__} is not allowed; use numbers, names, + - * / // % ** and {known(FUNCTIONS, 99)}")
 
     def number(self, value: float) -> float:

@@ -19,9 +19,10 @@ from ..reporting.pictures import round_number
 from ..simulation.results.result import Result
 from ..types import FloatArray
 from .bodies import DARK, PALE, PALETTE, bars, flexible_parts, mass_parts, shape_part, struts
+from .brackets import bracket_parts
 from .elements import arrows, axes_parts, constraint_parts, floor_heights, force_parts, forces, joint_parts, reactions
 from .outline import FEW, Carriers, Outline, corners, matrix, outline
-from .scene import GROUND, LAYERS, SHOWN, Colour, Line, Part, Scene, Span, box_corners
+from .scene import GROUND, LAYERS, SHOWN, Colour, Line, Part, Scene, Span, box_corners, outermost
 from .solids import sphere, square
 from .visuals import Drawn, drawn_visuals
 
@@ -143,11 +144,16 @@ def _scene(
         for trace in listed_names(traces, "traces", StateError):
             pieces += _trace(o, r, trace)
     R, x = carriers.poses(t, q, R, x)
-    low, high = _extent(o, R, x, [p for p in pieces if isinstance(p, Part)])
+    low, high, outer = _extent(o, R, x, [p for p in pieces if isinstance(p, Part)])
     gravity = -np.array(numeric.gravity, dtype=float)
     flat = high[2] - low[2] < 0.3 * min(high[:2] - low[:2])
     up = gravity / np.linalg.norm(gravity) if gravity.any() else np.eye(3)[1 if flat else 2]  # without gravity z is up, or y
     pieces += _floors(o, planes, low, high, up, is_heavy=bool(gravity.any()))
+    if GROUND not in {p.carrier for p in looks}:  # what a file draws there shows what holds the mechanism
+        floor = next((float(p.at[:3, 3] @ up) for p in pieces if isinstance(p, Part) and p.name == "ground"), None)
+        brackets = list(bracket_parts(o, R, x, up, floor))
+        pieces += brackets
+        outer = np.concatenate([outer, *(corners(p.geometry, p.at) for p in brackets)]) if outer is not None else None
     if shown is None:  # meshes show where the joints are
         meshes = len({p.carrier for p in looks}) >= 0.5 * len(numeric.bodies) and bool(numeric.visuals)
         shown = tuple(name for name in SHOWN if name != "joints" or not meshes)
@@ -158,7 +164,7 @@ def _scene(
     rigid = dict.fromkeys(v.body for v in numeric.visuals if v.body in flexible)
     remedy = "are drawn undeformed: attach them to nodes (Model.add_node)"
     notes = (*notes, *missing, *(f"visuals of the flexible body {name!r} {remedy}" for name in rigid))
-    return Scene(model.name, t, R, x, carriers, parts, spans, lines, up, o.size, low, high, shown, scales, notes)
+    return Scene(model.name, t, R, x, carriers, parts, spans, lines, up, o.size, low, high, outer, shown, scales, notes)
 
 
 def _mechanism(o: Outline, looks: Sequence[Part]) -> Iterator[Piece]:
@@ -243,9 +249,9 @@ def _trace(o: Outline, r: Result, trace: Trace) -> Iterator[Part | Line]:
     yield Part(name, "traces", sphere(12), DARK, *o.carried(body, Pose(list(point)), (radius, radius, radius)))
 
 
-def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> tuple[FloatArray, FloatArray]:
-    """The box that holds bodies, and what is attached to them, at all times. A free body that flies away from the others does
-    not count: they would be specks."""
+def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """The box that holds bodies, and what is attached to them, at all times, and the outermost points. A free body that flies
+    away from the others does not count: they would be specks."""
     some = slice(None, None, max(1, len(x) // TIMES))
     good = np.isfinite(x[some]).all(axis=(1, 2))
     R, x = R[some][good], x[some][good]
@@ -257,9 +263,10 @@ def _extent(o: Outline, R: FloatArray, x: FloatArray, parts: Sequence[Part]) -> 
     for i, near in points.items():
         if near and len(x):
             world = np.array(near)[None] if i == GROUND else x[:, i, None] + np.einsum("tij,pj->tpi", R[:, i], np.array(near))
-            boxes.append((world[0].mean(axis=0), world.min(axis=(0, 1)), world.max(axis=(0, 1))))
+            boxes.append((world[0].mean(axis=0), outermost(world.reshape(-1, 3))))
     if not boxes:
-        return np.full(3, -0.5 * o.size), np.full(3, 0.5 * o.size)
-    middle = np.mean([start for start, _, _ in boxes], axis=0)
-    held = [box for box in boxes if np.abs(np.stack(box[1:]) - middle).max() < FAR * o.size]
-    return np.min([low for _, low, _ in held or boxes], axis=0), np.max([high for _, _, high in held or boxes], axis=0)
+        return np.full(3, -0.5 * o.size), np.full(3, 0.5 * o.size), None
+    middle = np.mean([start for start, _ in boxes], axis=0)
+    held = [outer for _, outer in boxes if np.abs(outer - middle).max() < FAR * o.size]
+    every = np.concatenate(held or [outer for _, outer in boxes])
+    return every.min(axis=0), every.max(axis=0), outermost(every)

@@ -34,8 +34,7 @@ CUT: Colour = (0.60, 0.25, 0.60, 1.0)
 
 def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bool = True) -> Iterator[Part | Span]:
     """Signs of a joint. `rails`: draw what a slider slides on; a body with a shape needs none."""
-    parent, child = o.carriers.index(joint.parent), o.carriers.index(joint.child)
-    size = min(1.7 * min(o.width(i) for i in (parent, child)), 0.25 * o.length(child))
+    size = sign_size(o, joint)
     name = f"joint {joint.name}"
     moved = joint.follows is not None or joint.type.motion is not None
     colour = CUT if closing else DRIVEN if moved else DARK
@@ -46,7 +45,7 @@ def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bo
     if count == 0:
         yield Part(name, "joints", box(), PALE, *o.carried(joint.child, joint.child_at, (1.4 * size,) * 3))
         return
-    before, after, seen = Pose(), _fixed_part(joint.motions), 0
+    before, after, seen = Pose(), fixed_part(joint.motions), 0
     parent, parent_at = o.carriers.carry(joint.parent, joint.at)
     child, child_at = o.carriers.carry(joint.child, joint.child_at)
     for motion in joint.motions:
@@ -61,10 +60,16 @@ def joint_parts(o: Outline, joint: PlacedJoint, closing: bool = False, rails: bo
             yield Part(name, "joints", solid, colour, carrier, matrix(frame) @ at)
     rail = next((m for m in joint.motions if m.kind == stage.SLIDE), None)
     if rails and rail is not None and count == 1:
-        at = matrix(parent_at @ _fixed_part(joint.motions[: joint.motions.index(rail)]))
+        at = matrix(parent_at @ fixed_part(joint.motions[: joint.motions.index(rail)]))
         yield Part(name, "joints", cylinder(0.0, 8), PALE, parent, at @ _scaled(0.35 * size, 0.35 * size, 6.0 * size))
         ends = o.anchor(joint.parent, joint.at.position), o.anchor(joint.child, joint.child_at.position)
         yield Span(name, "joints", rod(8), PALE, 0.35 * size, *ends)
+
+
+def sign_size(o: Outline, joint: PlacedJoint) -> float:
+    """The radius of the sign of a joint."""
+    parent, child = o.carriers.index(joint.parent), o.carriers.index(joint.child)
+    return min(1.7 * min(o.width(i) for i in (parent, child)), 0.25 * o.length(child))
 
 
 def _sign(motion: ElementaryMotion, size: float, sides: int, with_axis: bool) -> Iterator[tuple[Geometry, FloatArray]]:
@@ -87,7 +92,7 @@ def _sign(motion: ElementaryMotion, size: float, sides: int, with_axis: bool) ->
         yield cone(8), _scaled(0.45 * size, 0.45 * size, 1.1 * size, 3.0 * size)
 
 
-def _fixed_part(motions: list[ElementaryMotion]) -> Pose:
+def fixed_part(motions: list[ElementaryMotion]) -> Pose:
     """Product of all fixed steps of a joint, its coordinates being zero."""
     pose = Pose()
     for motion in motions:

@@ -16,7 +16,7 @@ from ..simulation.results.result import Result
 from ..types import FloatArray
 from .build import scene_of
 from .outline import corners
-from .scene import GROUND, Scene
+from .scene import GROUND, Scene, box_corners, outermost
 
 CLOSE = 1e-9
 """A time outside the run by less than this share of its length is its start or its end."""
@@ -118,11 +118,12 @@ def scene_of_mode(mode: Mode, show: Sequence[str] | None = None, amplitude: floa
     scene = scene_of(mode.dynamics.model, show, mode.q, mode.t)
     t, q = motion_of_mode(mode, amplitude, frames)
     rotation, position = scene.carriers.poses(np.full(len(t), mode.t), q, *mode.dynamics.poses(q, mode.t))
-    low, high = scene.low, scene.high
+    outer = [box_corners(scene.low, scene.high) if scene.outermost is None else scene.outermost]
     for i, points in _points(scene).items():
         path = position[:, i, None] + np.einsum("tij,pj->tpi", rotation[:, i], points)
-        low, high = np.minimum(low, path.min(axis=(0, 1))), np.maximum(high, path.max(axis=(0, 1)))
-    return replace(scene.at_poses(t, rotation, position), low=low, high=high)
+        outer.append(outermost(path.reshape(-1, 3)))
+    every = np.concatenate(outer)
+    return replace(scene.at_poses(t, rotation, position), low=every.min(axis=0), high=every.max(axis=0), outermost=every)
 
 
 def _displacement(mode: Mode, scene: Scene, row: int) -> FloatArray:

@@ -157,6 +157,8 @@ class Scene:
     low: FloatArray
     high: FloatArray
     """(3,), (3,): the box that all bodies keep in, at all times."""
+    outermost: FloatArray | None = None
+    """(P, 3): what a camera must see, the points of the motion that lie outermost; None: the corners of that box."""
     shown: tuple[str, ...] = SHOWN
     """Layers that are on at first."""
     scales: Mapping[str, str] = field(default_factory=dict)
@@ -194,6 +196,14 @@ def groups(drawn: Iterable[Drawn], also: Callable[[Drawn], object] = lambda _: N
     return list(found.values())
 
 
+def outermost(points: FloatArray) -> FloatArray:
+    """(P, 3) of (N, 3): those that lie outermost, one for each of many directions."""
+    k = np.arange(WAYS) + 0.5
+    rise, turn = np.arccos(1.0 - 2.0 * k / WAYS), np.pi * (1.0 + np.sqrt(5.0)) * k  # Fibonacci's lattice on a sphere
+    ways = np.stack([np.cos(turn) * np.sin(rise), np.sin(turn) * np.sin(rise), np.cos(rise)])
+    return points[np.unique((points @ np.hstack([ways, np.eye(3), -np.eye(3)])).argmax(axis=0))]
+
+
 def box_corners(low: FloatArray, high: FloatArray) -> FloatArray:
     """(8, 3)."""
     return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
@@ -204,7 +214,9 @@ ViewDirection: TypeAlias = str | Sequence[float] | None
 """A view by name, the direction from the mechanism to the camera, or None: a little from above and aside."""
 FIELD = 35.0
 """Vertical angle of view in degrees: narrow, for little distortion by perspective."""
-MARGIN = 1.12
+WAYS = 96
+"""Directions in which the outermost points of a motion are looked for."""
+MARGIN = 1.08
 """Room around the mechanism."""
 
 
@@ -235,7 +247,6 @@ def camera_for(scene: Scene, aspect: float = 16 / 9, direction: Sequence[float] 
     """A camera that sees the whole motion. By default from where a planar mechanism is seen flat, a little from above and
     aside; `direction` from the mechanism to the camera, in the world."""
     centre = 0.5 * (scene.low + scene.high)
-    half = np.maximum(0.5 * (scene.high - scene.low), 0.04 * scene.size)
     away = _three_quarters(scene) if direction is None else np.array(direction, dtype=float)
     away = away / np.linalg.norm(away)
     up = scene.up
@@ -243,11 +254,13 @@ def camera_for(scene: Scene, aspect: float = 16 / 9, direction: Sequence[float] 
         up = np.cross(up, np.eye(3)[0 if abs(up[0]) < 0.9 else 1])
         up = up / np.linalg.norm(up)
     axes = Camera(centre + away, centre, up).axes()
-    corners = box_corners(-half, half) @ axes.T
+    points = box_corners(scene.low, scene.high) if scene.outermost is None else scene.outermost
+    corners, sign = (points - centre) @ axes.T, 0.04 * scene.size  # joints have signs
     slope, shift, distance = math.tan(math.radians(FIELD) / 2), np.zeros(3), 0.0
     for _ in range(6):  # what is nearer looks larger: the middle of the picture is not the middle of the box
         right, above, back = (corners - shift).T
-        distance = MARGIN * float(max((np.abs(above) / slope + back).max(), (np.abs(right) / (slope * aspect) + back).max()))
+        high, wide = (np.abs(above) + sign) / slope, (np.abs(right) + sign) / (slope * aspect)
+        distance = float(max((MARGIN * high + back).max(), (MARGIN * wide + back).max()))
         seen = (corners - shift)[:, :2] / (distance - back)[:, None]
         shift[:2] += 0.5 * (seen.max(axis=0) + seen.min(axis=0)) * distance
     target = centre + shift @ axes

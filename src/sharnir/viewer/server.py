@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qs
@@ -96,6 +97,7 @@ class Gate:
 PORTS = range(8080, 8180)
 """Without a port of the user's choice: the first free one of these."""
 BRAND = (37, 99, 160)
+STYLE = Path(__file__).with_name("panel.css")
 UPGRADE = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "A" * 22 + "=="}
 """Headers of a request for a websocket."""
 
@@ -137,6 +139,7 @@ class Server:
     def arrange(self, title: str) -> None:
         """The panel at the right, beside the scene; a page that was reset has it over the scene."""
         self.viser.gui.set_panel_label(title)
+        self.viser.gui.add_html(f"<style>{STYLE.read_text(encoding='utf-8')}</style>")
         self.viser.gui.main_panel.dock_right()
 
     def stop(self) -> None:

@@ -120,7 +120,7 @@ def _mobility(
     redundant = [f"{row} is already fixed by the joints of the tree" for row in table.trivial] + redundant
     rows = tuple(str(row) for row in table.rows)
     cuts = tuple(model.cut_reasons)
-    return Mobility(model.nv - rank, gruebler(model, table), rank, rows, tuple(redundant), cuts, position)
+    return Mobility(model.nv - rank, gruebler(model, table), rank, rows, tuple(redundant), cuts, position, q)
 
 
 def gruebler(model: Model, table: ConstraintTable) -> int:

@@ -3,7 +3,8 @@
 What is asked for is held or refused, in every start alike. Coordinates and speeds by name are asked for; those that are not named
 are a guess, and an assembly moves them. A whole array is asked for too where a motion starts from it: a closure that is off by
 rounding, or by the digits of a file, is corrected silently, any larger motion is an error; `assemble` takes it as a guess.
-`fixed` says otherwise: what it names is held, everything else is a guess; `nearest`: all is a guess but what `fixed` names.
+`fixed` says otherwise: what it names is held, everything else is a guess (speeds that v0 names are held beside it, with fixed=[]
+nothing is); `nearest`: all is a guess but what `fixed` names.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike
 from ...errors import AssemblyError
 from ...model.model import Model
 from ...model.states import check_state
+from ...model.units import warn_of_degrees
 from ...types import truth
 from ..rows.constraint_table import ConstraintTable, Numbers, table_of
 from ..rows.one_constraint import Scale
@@ -129,7 +131,7 @@ class Asked:
     def held_speeds(self, model: Model) -> Held:
         if self.speeds is None and self.fixed is not None:
             return self.held(model)
-        return held_speeds(model, self.speeds or [])
+        return held_speeds(model, [] if self.fixed is not None and not len(self.fixed) else self.speeds or [])
 
 
 def as_guess(
@@ -151,6 +153,7 @@ def assemble(
     nearest: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and speeds that meet all constraints: what q0 and v0 name is held, whole arrays are guesses."""
+    warn_of_degrees(model, q0)
     q0, v0, fixed = as_guess(model, q0, v0, fixed, nearest)
     q, v, t = check_state(model, q0, v0, t)
     asked = Asked.by(q0, v0, fixed)

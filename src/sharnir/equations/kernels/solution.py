@@ -21,6 +21,7 @@ from ...kernels.constrained import (
     refined_on_residuals,
     weighted_rows,
 )
+from ...kernels.iterative import warm_started_direct, warm_started_inverse
 
 
 class ConstrainedState(NamedTuple):
@@ -56,6 +57,19 @@ class StabilisationTerms(NamedTuple):
     calls: IntegerArray["nc", 2]  # for loops: dq from delta; change from dq
 
 
+class Iteration(NamedTuple):
+    """Arrays that an iterative method keeps from call to call (`InertiaMemory`), how far it goes, and what it reports."""
+
+    H: Array["n", "n"]
+    K: Array["n", "n"]
+    r: Array["n"]
+    s: Array["n"]
+    y: Array["n"]
+    tolerance: Array[1]
+    report: Array[2]  # iterations, of all right-hand sides together; 1 where a factorisation was needed
+    each: Array[2]
+
+
 class Responses(NamedTuple):
     """Responses of accelerations and multipliers of many states to any right-hand side."""
 
@@ -79,6 +93,26 @@ def weights(c):
     """W and free from M, which becomes its factors, and right. A method without an inertia matrix (M has no rows) gives both."""
     if c.M.shape[0] > 0:
         constraint_weights(c.M, c.diagonal, c.J, c.right, c.y, c.W, c.free)
+    return 0
+
+
+def weights_by_iteration(warm_started, c, w):
+    """The same by an iterative method, M being left as it is: each right-hand side starts from the matrix that the one before has
+    improved."""
+    warm_started(c.M, c.right, w, c.free, w.tolerance[0], w.report)
+    for k in range(c.J.shape[0]):
+        warm_started(c.M, c.J[k], w, c.W[k], w.tolerance[0], w.each)
+        w.report[0] = w.report[0] + w.each[0]
+        w.report[1] = max(w.report[1], w.each[1])
+    return 0
+
+
+def weights_by_inverse_iteration(c, w):
+    return weights_by_iteration(warm_started_inverse, c, w)
+
+
+def weights_by_direct_iteration(c, w):
+    return weights_by_iteration(warm_started_direct, c, w)
 
 
 def solve_weighted(c):
@@ -86,11 +120,6 @@ def solve_weighted(c):
     for sweep in range(c.again.shape[0]):
         refined_on_residuals(c.M, c.diagonal, c.right, c.J, c.W, c.gamma, c.L, c.e, c.y, c.lam, c.qdd)
     return 0
-
-
-def solve(c):
-    weights(c)
-    return solve_weighted(c)
 
 
 def find_responses(x):
@@ -162,13 +191,11 @@ def displace_by_calls(c, s):
 
 
 def solve_baumgarte(c, s):
-    weights(c)
     add_baumgarte(c, s)
     return solve_weighted(c)
 
 
 def solve_ggl(c, s):
-    weights(c)
     add_ggl(correct_drift, displace_by_calls, c, s)
     return solve_weighted(c)
 

@@ -18,7 +18,7 @@ from ...backends.graph_function import GraphFunction
 from ...backends.run import Values, evaluate
 from ...backends.traced import state_inputs
 from ...dialect.cache import Cache
-from ...dialect.native import bind_kernel
+from ...dialect.native import Native, bind_kernel
 from ...dialect.storage import allocate
 from ...errors import MethodError, known
 from ...forms.closed import CLOSED_FORMS
@@ -28,11 +28,16 @@ from ...model.model import Model
 from ...programs.methods import METHODS, Method
 from ...trace import Graph, Number, Symbol
 from ..kernels import solution
-from ..kernels.solution import ConstrainedState, Responses, StabilisationTerms
+from ..kernels.solution import ConstrainedState, Iteration, Responses, StabilisationTerms
 from ..rows.constraint_table import table_of
 from .projector import Projector
 from .share import closed_structure, share_of
 from .sparse import SparseEquations
+
+ITERATIONS = {
+    "inverse-iterative": solution.weights_by_inverse_iteration,
+    "direct-iterative": solution.weights_by_direct_iteration,
+}
 
 
 class ConstrainedEquations:
@@ -47,7 +52,9 @@ class ConstrainedEquations:
             raise MethodError(f"method {method.name!r} does not handle closed loops and constraints; choose {able}")
         self.form = CLOSED_FORMS[method.name] if method.constrains == "form" else None
         """A dense matrix form, where the method is one; then the equations are those of "composite"."""
-        self.method = METHODS["composite"] if self.form else method
+        self.iterates = method.name if method.constrains == "iteration" else ""
+        """The iterative method, if it is one: it finds M⁻¹ times the right-hand side and Jᵀ; the rest is as for "composite"."""
+        self.method = METHODS["composite"] if self.form or self.iterates else method
         self.backend = "python" if backend == "python" else "llvm"
         self.table = table_of(model)
         self.store = store or Cache()
@@ -55,7 +62,8 @@ class ConstrainedEquations:
         """The equations by elimination, where multipliers are eliminated with bodies and not by an inertia matrix."""
         s = self.structure
         self.sizes = {"n": s.nv, "nq": s.nq, "m": len(self.table), "mh": self.table.n_holonomic}
-        self.sizes |= {"nm": 0 if self.sparse else s.nv, "nsr": closed_structure(model).sizes["nsr"]}
+        again = 0 if self.iterates else closed_structure(model).sizes["nsr"]  # those sweeps take factors of M
+        self.sizes |= {"nm": 0 if self.sparse else s.nv, "nsr": again}
         self.share = share_of(model)
         self._functions: dict[tuple[bool, bool], GraphFunction] = {}
         self._whole: dict[bool, tuple[dict[str, tuple[Symbol, ...]], ConstrainedState]] = {}
@@ -68,6 +76,21 @@ class ConstrainedEquations:
         """Arrays of generic scalars. exact: for double-double arithmetic, less is added to the diagonal of S."""
         c = allocate(ConstrainedState, self.sizes, lambda shape: np.full(shape, np.nan, dtype=dtype))
         return c._replace(share=[EXACT if exact else self.share])
+
+    def memory(self, tolerance: float) -> Iteration | None:
+        """Arrays that the iterative method keeps from call to call, empty; None for other methods."""
+        if not self.iterates:
+            return None
+        made = allocate(Iteration, self.sizes)._replace(tolerance=np.array([tolerance]))
+        made.H.fill(np.nan)
+        return made
+
+    def weighing(self, c: ConstrainedState, memory: Iteration | None) -> Native:
+        """A native function (interpreted on that backend) that finds W and free of c from M and right."""
+        compiled = self.backend != "python"
+        if memory is None:
+            return bind_kernel(solution.weights, c, store=self.store, compiled=compiled)
+        return bind_kernel(ITERATIONS[self.iterates], c, memory, store=self.store, compiled=compiled)
 
     # --- the equations at a state -------------------------------------------------------------------------------------------
     def state(self, values: Values, dtype: type, exact: bool = False) -> ConstrainedState:
@@ -85,7 +108,7 @@ class ConstrainedEquations:
 
         rows = self.table.trace(values)
         put(c.M, evaluate(s, f"inertia/{self.method.inertia}", values, dtype).M.ravel())
-        put(c.right, (x - h for x, h in zip(values["tau"], evaluate(s, "bias", values, dtype).h, strict=True)))
+        put(c.right, (x - h for x, h in zip(values["tau"], evaluate(s, self.method.bias, values, dtype).h, strict=True)))
         counted = values.get("counted", [1.0] * len(rows.J))  # 0 where a row is left out
         put(c.J, (x * k for row, k in zip(rows.J, counted, strict=True) for x in row))
         put(c.gamma, (x * k for x, k in zip(rows.gamma, counted, strict=True)))
@@ -199,8 +222,10 @@ class ConstrainedEquations:
         parameters: Sequence[float] | np.ndarray | None = None,
         stabilisation: str = "",
         decay: Sequence[float] = (),
+        memory: Iteration | None = None,
     ) -> ConstrainedState:
-        """The solution as arrays. Only forms and the interpreter take a stabilisation here: compiled runs have their own code."""
+        """The solution as arrays. Only forms and the interpreter take a stabilisation here: compiled runs have their own code.
+        `memory`: of iterative methods, which are lost without one."""
         s = self.structure
         values_of = np.array(list(s.parameters.values()) if parameters is None else parameters, dtype=float)
         given = {"q": q, "v": v, "tau": tau, "parameter": values_of, "t": np.array([t])}
@@ -212,6 +237,12 @@ class ConstrainedEquations:
             with np.errstate(all="ignore"):
                 if self.form:
                     return self._by_form(given, values, name)
+                if memory is not None:
+                    c = self.state(values, float)
+                    self.weighing(c, memory)()
+                    self._stabilise(c, values, float, name)
+                    solution.solve_weighted(c)
+                    return c
                 c = self.accelerations(values, float, name)
                 return c._replace(J=self.table.evaluate(q, v, float(t), given["parameter"])["J"]) if self.sparse else c
         if name or self.sparse:
@@ -221,9 +252,11 @@ class ConstrainedEquations:
             )
         c = self.allocate()
         arrays = {key: np.ascontiguousarray(x, dtype=float) for key, x in given.items()}
-        self.function(wrench is not None).bind(arrays | c._asdict())()
-        if not self.is_small:
-            bind_kernel(solution.solve, c, store=self.store)()
+        solved = memory is None and self.is_small
+        self.function(wrench is not None, solved).bind(arrays | c._asdict())()
+        if not solved:
+            self.weighing(c, memory)()
+            bind_kernel(solution.solve_weighted, c, store=self.store)()
         return c
 
     def _by_form(self, given: dict[str, np.ndarray], values: Values, stabilisation: str) -> ConstrainedState:

@@ -21,7 +21,7 @@ from ...model.model import Model
 from ...model.per_structure import per_structure
 from ...trace import Expression, Graph, Number, Symbol, needed, tangent
 from .body_rows import body_rows
-from .one_constraint import ConstraintRow, Scale
+from .one_constraint import ConstraintRow, Scale, label_of
 from .sparse_rows import SparseRows
 
 T = TypeVar("T")
@@ -72,6 +72,7 @@ class ConstraintTable:
         self.on_bodies = body_rows(model)
         """The same rows as functions of the motion of the bodies they touch."""
         self.rows, self.n_holonomic, self.trivial = self.on_bodies.rows, self.on_bodies.n_holonomic, self.on_bodies.trivial
+        self.why_undefined = {label_of(name, one): one.undefined for name, one in model.constraints.items()}
         self.scale = Scale(self.structure, model.constraints, self.rows)
 
     def view(self, evaluations: list[int], parameters: Numbers) -> ConstraintTable:
@@ -209,10 +210,14 @@ class ConstraintTable:
         large models J may be sparse."""
         now = self.evaluate(q, v, t, parameters, sparse)
         if undefined := self.undefined(now):
+            why = self.why_undefined.get(undefined.owner)
             shown = np.array2string(q, precision=6, separator=", ", threshold=20, suppress_small=True)
             raise SingularError(
-                f"{undefined} is not finite at q = {shown}, t = {t:g}: the constraint is not defined in this position; start "
-                "from another one (q0=…), or at another time (t0=…)"
+                f"{undefined} is not finite at q = {shown}, t = {t:g}: "
+                + (
+                    why
+                    or "the constraint is not defined in this position; start from another one (q0=…), or at another time (t0=…)"
+                )
             )
         return now
 

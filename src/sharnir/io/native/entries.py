@@ -17,6 +17,7 @@ from ...model.flexible import FlexibleBeam, ModalBody
 from ...model.flexible.flexible_body import NOT_NEGATIVE
 from ...model.flexible.tables import TableValue
 from ...model.formulas import SignalFormula, VectorFormula
+from ...model.parts import ACTING
 from ...model.pose import Axis, Pose, Rotation
 from ...model.settings import SimulationSettings
 from ...model.topology import NUMBERINGS
@@ -280,6 +281,11 @@ class ModelEntry(Element):
         kinds.Vector(3), default=(0.0, 0.0, -9.81), unit="m/s²", meaning="acceleration of free fall in the world"
     )
     numbering: str = element_field(kinds.Choice(tuple(NUMBERINGS)), default="depth-first", meaning="how bodies are numbered")
+    acting: str = element_field(
+        kinds.Choice(ACTING),
+        default="all",
+        meaning="which options of joints act: all; all but limits; or neither limits nor friction",
+    )
     base_motion: Any = optional(kinds.PoseFunction(lambda fields: ("t",)), "pose of the ground in the world, formulas of t")
     parameters: Mapping[str, float] = optional(
         kinds.ByName(kinds.Scalar(endless=True)), "numbers that formulas read as parameter.name"

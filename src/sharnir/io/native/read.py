@@ -62,6 +62,8 @@ def _loads(text: str, source: str, strict: bool, passive: bool, files: MeshFolde
     document = Document(text, source)
     if document.data is None:
         raise FormatError(f"{source}:1: the file is empty; a model begins with e.g. `name: arm` and `bodies:`")
+    if isinstance(document.data, dict) and "over" in document.data and "bodies" not in document.data:
+        raise FormatError(f"{source}:1: this describes a study of a model, not a model: `sharnir study {source}` runs it")
     try:
         graph = _parameters(document.data)
         with np.errstate(all="ignore"), at(), known_names(graph.parameters, _tables(document.data)):
@@ -107,7 +109,8 @@ def _parameters(data: Any) -> ParameterGraph:
     graph = ParameterGraph()
     given = data.get("parameters") if isinstance(data, dict) else None
     for name, value in given.items() if isinstance(given, dict) else ():
-        found = constants(value)
+        with at("parameters", name):
+            found = constants(value)
         if isinstance(name, str) and isinstance(found, (int, float)) and not isinstance(found, bool):  # the rest is refused below
             graph.parameter(name, float(found))
     return graph
@@ -164,7 +167,7 @@ def _built(entry: ModelEntry, passive: bool, graph: ParameterGraph, files: MeshF
         return add_checked
 
     add("parameters", model.add_parameter)
-    model.gravity = entry.gravity
+    model.gravity, model.acting = entry.gravity, entry.acting
     with at("base_motion"):
         model.base_motion = entry.base_motion
     add("bodies", add_body)

@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import ModelError, known, unknown
+from ...model import joints
 from ...model import values as kinds
 from ...model.element import Described, Element, described
 from ...model.flexible.tables import ROW, IntegralsValue, TableValue, modal_integrals
 from ...model.formulas import PoseFormula, VectorFormula
 from ...model.joints.compound import Parts
 from ...model.pose import Pose
+from ...model.units import in_si
 from ...model.values import Fault, Kind, expected, of_kind, shown
 from ...trace import at_values
 from ...trace.formula import Formula, constant, parameter_hint
@@ -46,22 +48,44 @@ def _file_fields(cls: Any, beside: Any = None) -> tuple[Described, ...]:
 file_fields: Callable[..., tuple[Described, ...]] = cache(_file_fields)
 
 
-def read_fields(fields: Sequence[Described], data: Any, first: Sequence[str] = ()) -> dict[str, Any]:
-    """Values by field; `first`: keys that are read elsewhere."""
+ONE_UNIT = {joints.Revolute: 0, joints.Universal: 0, joints.Screw: 0, joints.Prismatic: 1, joints.Translation: 1}
+"""Joints all of whose coordinates have one unit: which one of `rad, m` and the like."""
+
+
+def plain_numbers(value: Any, units: Sequence[str]) -> Any:
+    """A value in which numbers with a unit, such as 30 mm, are plain ones where the field has just one unit."""
+    if isinstance(value, (list, dict)):
+        keys = value if isinstance(value, dict) else range(len(value))
+        found = {key: plain_numbers(value[key], units) for key in keys}
+        return found if isinstance(value, dict) else list(found.values())
+    number = in_si(value) if isinstance(value, str) else None
+    if number and units[0] and number[1] not in units:
+        raise Fault(f"expected a number of {' or '.join(units)}, got {shown(value)}")
+    return number[0] if number and [number[1]] == units else value
+
+
+def read_fields(fields: Sequence[Described], data: Any, first: Sequence[str] = (), unit: int | None = None) -> dict[str, Any]:
+    """Values by field; `first`: keys that are read elsewhere; `unit`: as of `ONE_UNIT`."""
     by_key = {one.key: one for one in fields}
     keys = [*first, *by_key]
     if not isinstance(data, dict):
         raise Fault(f"expected fields ({known(keys, 99)}), got {shown(data)}")
     entry = ReadEntry(data, {one.name: one.default for one in fields if not one.required and one.key not in data})
 
+    def plain(one: Described, value: Any) -> Any:
+        units = one.unit.split(", ")
+        own = units if unit is None or not one.is_option or len(units) < 2 else [units[unit]]
+        return plain_numbers(value, own) if isinstance(one.kind, NUMBERS) else value
+
     def read_one(key: str) -> None:
         one = by_key.get(key)
         if key not in data:
             raise Fault("this field is missing" + (f": {one.meaning}" if one and one.meaning else ""))
         if data[key] is None:
-            raise Fault("a value is missing; give one or leave the field out")
+            comma = ": in {…} and […] a comma separates values, the decimal separator is a point" if key.isdigit() else ""
+            raise Fault(f"a value is missing; give one or leave the field out{comma}")
         if one is not None:
-            entry.found[one.name] = read(one.kind, data[key], entry)
+            entry.found[one.name] = read(one.kind, plain(one, data[key]), entry)
         elif key not in first:
             raise Fault(unknown("field", key, keys, "fields here"))
 
@@ -85,7 +109,7 @@ def read_tagged(kind: entries.Tagged, data: Any) -> Any:
     tag = data["type"]
     if not isinstance(tag, str) or tag not in classes:
         raise Fault(unknown(f"type {shown(tag)}", str(tag), classes, "types"), "type")
-    found = read_fields(file_fields(classes[tag], kind.beside), data, ["type"])
+    found = read_fields(file_fields(classes[tag], kind.beside), data, ["type"], ONE_UNIT.get(classes[tag]))
     beside = {} if kind.beside is None else {one.name: found.pop(one.name) for one in described(kind.beside)}
     made = classes[tag](**found)
     return made if kind.beside is None else (made, kind.beside(**beside))
@@ -105,12 +129,16 @@ def constants(value: Any) -> Any:
         return {key: constants(x) for key, x in value.items()}
     if isinstance(value, str):
         try:
-            found = constant(value)
+            result = constant(value)
         except (ModelError, ValueError, OverflowError) as error:
+            if (found := in_si(value)) is not None:
+                x, unit = found
+                more = ", or degrees times deg, such as 90*deg" * (unit == "rad")
+                raise Fault(f"{shown(value)} is {x:.6g} {unit}: here the unit is not known, write {x:.6g}{more}") from None
             if hint := parameter_hint(value):
                 raise Fault(f"{error}{hint}") from None
             return value
-        return found if isfinite(at_values(found)) else value
+        return result if isfinite(at_values(result)) else value
     return value
 
 

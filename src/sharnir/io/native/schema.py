@@ -55,7 +55,9 @@ COUNT = {"type": "integer", "minimum": 0, "maximum": MOST_MODES}
 CLOSED = {"additionalProperties": False}
 ONE_MOTION = (FORMULA, ref("LongFormula"), ref("PoseFormula"))
 SHARED: dict[str, Schema] = {
-    "number": either({"type": "number"}, {"type": "string", "description": "a constant such as pi/2"}),
+    "number": either(
+        {"type": "number"}, {"type": "string", "description": "a constant such as pi/2 or 90*deg, or with a unit: 30 mm"}
+    ),
     "formula": either({"type": "string", "description": "a formula such as 0.3*sin(2*t)"}, {"type": "number"}),
 }
 SCHEMAS: dict[type[kinds.Kind], Callable[[Any], Schema]] = {

@@ -35,7 +35,7 @@ def _sections(model: Model) -> dict[str, Any]:
     """The document; the place of its tables, which formulas ask for, is kept free."""
     data: dict[str, Any] = {"sharnir": entries.VERSION, "name": model.name}
     default = {one.name: one.default for one in described(entries.ModelEntry)}
-    for name in ("gravity", "numbering"):
+    for name in ("gravity", "numbering", "acting"):
         value = plain(getattr(model, name), name)
         if not same(value, plain(default[name], name)):
             data[name] = value

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..element import Referring, element, element_field
+from ..element import BaseClass, Referring, element, element_field
 from ..forces.force_element import Numbers, name_of
 from ..formulas import SignalFormula
 from ..joints.closing_rows import Row
@@ -14,7 +14,7 @@ from ..motion import Motion
 from ..values import Label, NamedFormula
 
 
-class Constraint:
+class Constraint(BaseClass):
     """Functions of the motion that are zero. A subclass defines them, on generic scalars: floats and symbols."""
 
     name: str | None = None
@@ -22,6 +22,10 @@ class Constraint:
     """Whether it concerns only how its bodies and joints move relative to each other, not how they move together."""
     switched = False
     """Whether it comes and goes during a run, its rows being zero while it is off: they say nothing about singular positions."""
+
+    undefined: ClassVar[str] = ""
+    """Where its rows are not finite, and what to do instead."""
+    remedy = "its positions(on) or speeds(on). A function is a constraint as it is: model.add_constraint(function)"
 
     @property
     def alike(self) -> bool:

@@ -28,6 +28,10 @@ class Rolling(ConstraintElement):
     normal: Axis = element_field(AxisValue(), default="z", meaning="normal of the plane, in the world")
     point: Sequence[float] = element_field(Vector(3), default=ZERO3, unit="m", meaning="a point of the plane, in the world")
     name: str | None = element_field(Label(), default=None, key="")
+    undefined = (
+        "the axis of the disc is along the normal of the plane there, so that it lies flat and touches everywhere: start upright "
+        "(q0=…), or give `axis`, in the body's axes, or `normal`, in the world, another direction"
+    )
     symbolic = ("radius", "centre", "point")
 
     def positions(self, on: Motion) -> Sequence[Row]:

@@ -9,7 +9,7 @@ from ...errors import ModelError
 from ...kernels.algebra import dot
 from ...trace import Graph, Number, Symbol, call_traced
 from ...trace.functions import maximum, minimum, select, sqrt
-from ..element import Referring, element, element_field
+from ..element import BaseClass, Referring, element, element_field
 from ..motion import Motion
 from ..parameters import parameter_value
 from ..values import Name
@@ -21,12 +21,13 @@ Numbers = Mapping[str, Any]
 """Fields of a force and their values: a number, several, or None."""
 
 
-class Force:
+class Force(BaseClass):
     """A force. A subclass defines how it acts, on generic scalars: floats when interpreted, symbols when compiled.
 
     It defines `act`; or the two steps `numbers` and `formula`, and then ten thousand of them are traced as fast as one.
     """
 
+    remedy = "its act(on). A function is a force as it is: model.add_force(function)"
     name: str | None = None
     noun = "force"
     """The word for it in messages."""

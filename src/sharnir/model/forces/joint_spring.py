@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,15 +12,13 @@ from ...kernels.algebra import add, cross, dot, scale
 from ...trace import Number, is_zero
 from ...trace.functions import atan2, cos, select, sin, sqrt
 from ..element import element, element_field
-from ..joints.joint_type import ANY, DRIVEN_OPTIONS, Joint, OneOrMore, per_coordinate
+from ..joints.joint_type import ANY, OneOrMore, per_coordinate
 from ..motion import JointOptions, Motion
 from ..values import Function
 from .force_element import Force, JointForce, Numbers
 
 if TYPE_CHECKING:
     from ..deformation import Deformation
-    from ..placed_joint import PlacedJoint
-    from ..structure import Structure
 
 
 # --- the elastic forces of a flexible body
@@ -181,41 +179,3 @@ class DriveRotor(Force):
         (v,), (a,) = on.speeds(self.joint), on.accelerations(self.joint)
         on.torque(self.joint, -self.inertia * a)
         return 0.5 * self.inertia * v * v
-
-
-def own_springs(structure: Structure) -> dict[str, Force]:
-    """Springs and dampers of joints by their options `damping`, `stiffness` and `rest`, and rotors of driven ones by `armature`;
-    elastic forces of flexible bodies."""
-    out: dict[str, Force] = {}
-    loaded = [
-        not is_zero((x.damping, x.stiffness, x.armature)) or len(x.q_names()) < len(x.coordinates) or x.driven_form is not None
-        for x in structure.types
-    ]
-    for i in np.flatnonzero(np.array(loaded, dtype=bool)[structure.type_of]).tolist():
-        placed = structure.placed[i]
-        joint, label = placed.type.driven_form or placed.type, f"joint {placed.name!r}"
-        free = structure.placed[structure.leader[i + 1] - 1].nv and joint.v_names()
-        if free and not is_zero((joint.damping, joint.stiffness)):
-            for what in ("damping", "stiffness"):
-                joint.per_speed(what, len(joint.v_names()), label)
-            out[f"{label}: spring and damper"] = JointSpring(placed.name, joint.stiffness, joint.damping, joint.rest)
-        for coordinate, x in _driven(structure, placed, joint, label):
-            name = f"{placed.name}.{coordinate}" if coordinate else placed.name
-            label = f"joint {name!r}" if len(joint.coordinates) > 1 else label
-            if not is_zero((x["damping"], x["stiffness"])):
-                out[f"{label}: spring and damper"] = JointSpring(name, x["stiffness"], x["damping"], x["rest"])
-            if joint is placed.type and not is_zero(x["armature"]):
-                out[f"{label}: rotor"] = DriveRotor(name, x["armature"])
-    for deformation in structure.deformations.values():
-        joint_name = structure.placed[deformation.row - 1].name
-        out[f"elasticity of {structure.bodies[deformation.body - 1].name}"] = Elasticity(joint_name, deformation)
-    return out
-
-
-def _driven(structure: Structure, placed: PlacedJoint, joint: Joint, label: str) -> Iterable[tuple[str, dict[str, Number]]]:
-    """The options of every driven coordinate; of a joint that follows a driven one, its own."""
-    if placed.follows is None:
-        return joint.driven_options(label)
-    if structure.placed[structure.joint_number[placed.follows.leader]].nv:
-        return ()
-    return [("", {what: per_coordinate(getattr(joint, what), 1, f"{label}: {what}")[0] for what in DRIVEN_OPTIONS})]

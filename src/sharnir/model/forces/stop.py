@@ -74,6 +74,6 @@ class JointStop(JointForce):
             low, high = (None if x is None or abs(x) == float("inf") else float(x) for x in coordinate_limits(limits))
         if low is None and high is None:
             raise ModelError(f"stop in joint {self.joint!r}: specify low=…, high=…, or the joint's own option `limits`")
-        if low is not None and high is not None and not at_values(low) < at_values(high):
-            raise ModelError(f"stop in joint {self.joint!r}: low must be below high, got {low}, {high}")
+        if low is not None and high is not None and not at_values(low) <= at_values(high):
+            raise ModelError(f"stop in joint {self.joint!r}: low must not be above high, got {low}, {high}")
         return low, high

@@ -13,7 +13,6 @@ from ...trace import Number, Symbol
 from ..motion import Observed
 from .force_element import Force
 from .groups import grouped
-from .joint_spring import own_springs
 from .layout import Layout
 from .shape import Shape
 
@@ -22,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class ForceTable:
-    """Forces in the order they were added, after the springs and dampers that joints have by their options."""
+    """Forces in the order they were added, after those that joints have by their options (`own_forces.py`)."""
 
     def __init__(self, structure: Structure, forces: Mapping[str, Force]) -> None:
-        self.forces = {**own_springs(structure), **forces}
+        self.forces = dict(forces)
         self.names = list(self.forces)
         self.parameters = list(structure.parameters.values())
         self.layout = Layout(structure)

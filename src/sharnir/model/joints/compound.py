@@ -7,9 +7,9 @@ from typing import Any, Never
 
 import numpy as np
 
-from ...errors import ModelError, known
+from ...errors import ModelError, check_known, known
 from ...trace import Number, is_zero
-from ..element import element, element_field
+from ..element import described, element, element_field
 from ..pose import Pose
 from ..values import HERE, Fault, Kind, name_fault, shown
 from .joint_type import ElementaryMotion, Joint, OneOrMore, fixed, per_coordinate
@@ -104,7 +104,7 @@ class Compound(Joint):
     ) -> None:
         for name in options:
             if name not in PARTS_ONLY:
-                raise TypeError(name)
+                check_known("Compound", [name], [one.name for one in described(Compound)], "field")
             example = f"Revolute('x', {name}={options[name]!r})"
             raise ModelError(f"compound joint: give {name} to the part it belongs to, e.g. {example}")
         self.__dict__.update(parts=parts, motion=motion, effort=effort, velocity=velocity)

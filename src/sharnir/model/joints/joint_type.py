@@ -46,7 +46,7 @@ class ElementaryMotion:
 
 POSITIVE, ANY = ScalarOrVector(Scalar(at_least=0.0)), ScalarOrVector(Scalar(endless=True))
 """Options: one number, or one for each speed (of `rest` for each coordinate)."""
-DRIVEN_OPTIONS = ("stiffness", "damping", "rest", "armature")
+DRIVEN_OPTIONS = ("stiffness", "damping", "rest", "friction", "armature")
 """Options that load the drive of a driven coordinate."""
 Q, F = "rad, m", "N m, N"
 """Units of coordinates and forces of rotating and of sliding axes."""
@@ -61,14 +61,18 @@ class Joint(Element):
         DriveFunction(),
         default=None,
         meaning="drives the joint: a function of t, or functions by coordinate; a driven "
-        "coordinate is no freedom, its force is an output; damping, stiffness and armature load its drive",
+        "coordinate is no freedom, its force is an output; damping, friction, stiffness and armature load its drive",
     )
     limits: Any = element_field(
-        Limits(), default=None, unit=Q, meaning="(low, high), or a pair per coordinate; they act where there is a joint stop"
+        Limits(),
+        default=None,
+        unit=Q,
+        meaning="(low, high), or a pair per coordinate: "
+        "elastic stops, unless a joint stop of the joint replaces them (docs/forces.md)",
     )
     damping: OneOrMore = element_field(POSITIVE, default=0.0, unit="N m s/rad, N s/m", meaning="force per speed")
     friction: OneOrMore = element_field(
-        POSITIVE, default=0.0, unit=F, meaning="dry friction; it acts where there is a joint friction"
+        POSITIVE, default=0.0, unit=F, meaning="dry friction, smooth below 0.001 rad/s or m/s; a joint friction replaces it"
     )
     stiffness: OneOrMore = element_field(POSITIVE, default=0.0, unit="N m/rad, N/m", meaning="force per unit of the coordinate")
     rest: OneOrMore = element_field(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from ...errors import ModelError, brief
+from ...errors import ModelError, brief, comma_hint
 
 T = TypeVar("T")
 LONGEST_SHOWN = 60
@@ -31,7 +31,8 @@ def shown(value: Any) -> str:
 
 
 def expected(what: str, value: Any, *path: str | int) -> Fault:
-    return Fault(f"expected {what}, got {shown(value)}", *path)
+    hint = comma_hint(value) if isinstance(value, str) and "number" in what else ""
+    return Fault(f"expected {what}, got {shown(value)}{hint and '; '}{hint}", *path)
 
 
 def accepted(holds: bool, what: str, value: Any, *path: str | int) -> Any:

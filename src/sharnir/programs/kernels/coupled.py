@@ -10,12 +10,12 @@ from ...kernels.cholesky import factor, substitute
 from ...kernels.fold import fold, fold_matrix, spread
 from ...kernels.inverse import inverse_dynamics
 from ...kernels.joint_stage import JointValues, joint_stage
-from ...kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, velocities, zeros
-from ...kernels.momentum import carried_momenta, rotor_momenta
+from ...kernels.kinematics import Drift, Poses, drift, no_drift, poses, true_accelerations, velocities, zeros
+from ...kernels.momentum import carried_momenta, momentum_rates, rotor_momenta
 from ...kernels.separate import SeparateWork, separate_reactions
 from ...kernels.shared_unknowns import SharedWork, shared_bodies, shared_reactions
-from ..program import Bias, Forced, Moved, Program, State
-from .forward import ForwardOut, SolveOut, at_rest, matrix_system
+from ..program import POSITION, Bias, Forced, Moved, Program, State
+from .forward import ForwardOut, SolveOut, at_rest, composite, matrix_system, state_stage
 from .inverse import BiasOut, InverseOut, ReactionsOut, take_off
 from .state import MomentaOut
 
@@ -27,13 +27,18 @@ class Folded(NamedTuple):
     qdd: Array["na"]
 
 
-def solve_folded(tree, x, base, w, qdd):
-    """The system of the axes, folded and solved."""
+def fold_system(tree, x, base, w, right):
+    """The system of the axes, folded onto speeds: w.M and its right-hand side."""
     fold_matrix(tree, base.M, w.M)
     fold(tree, base.bias, w.bias)
-    n = x.tau.shape[0]
-    for a in range(n):
-        qdd[a] = x.tau[a] - w.bias[a]
+    for a in range(right.shape[0]):
+        right[a] = x.tau[a] - w.bias[a]
+
+
+def solve_folded(tree, x, base, w, qdd):
+    """The system of the axes, folded and solved."""
+    fold_system(tree, x, base, w, qdd)
+    n = qdd.shape[0]
     factor(w.M, w.y, n)
     substitute(w.M, qdd, n)
 
@@ -46,14 +51,21 @@ def finish_folded(tree, base, w, y):
     true_accelerations(tree, base.poses, base.acc, y.vdot)
 
 
-def forward_folded(matrix, tree, joints, x, w, y):
-    matrix_system(matrix, tree, joints, x, w.on_axes)
+def forward_folded(state, matrix, tree, joints, x, w, y):
+    matrix_system(state, matrix, tree, joints, x, w.on_axes)
     solve_folded(tree, x, w.on_axes.base, w.folded, y.qdd)
 
 
-def solve_by_folding(matrix, tree, joints, x, w, y):
-    forward_folded(matrix, tree, joints, x, w, y)
+def solve_by_folding(state, matrix, tree, joints, x, w, y):
+    forward_folded(state, matrix, tree, joints, x, w, y)
     finish_folded(tree, w.on_axes.base, w.folded, y)
+
+
+def forward_on_folded(warm_started, tree, joints, x, w, y):
+    """As `forward.forward_on_inertia`."""
+    matrix_system(state_stage, composite, tree, joints, x, w.on_axes)
+    fold_system(tree, x, w.on_axes.base, w.folded, w.right)
+    warm_started(w.folded.M, w.right, w.memory, y.qdd, x.tolerance[0], y.report)
 
 
 class Separate(NamedTuple):
@@ -138,6 +150,45 @@ def coupled_momenta(tree, joints, x, w, y):
     fold(tree, w.p, y.p)
 
 
+class Speeds(NamedTuple):
+    v: Array["nv"]
+    joint: JointValues
+    drift: Drift
+    separate: SeparateWork
+    shared: SharedWork
+    qd: Array["na"]
+    K: Array["nsk"]
+    gamma: Array["nsm"]
+    lam: Array["nsm"]
+
+
+def coupled_speeds(tree, joints, x, w, y):
+    """As `state.run_speeds`."""
+    zeros(w.v)
+    joint_stage(joints, x.drive, x.given, x.q, w.v, w.joint)
+    no_drift(tree, w.drift)
+    for i in range(tree.carrier.shape[0]):
+        for c in range(6):
+            w.drift.w[i, c] = w.joint.vr[i, c]
+    for c in range(6):
+        w.drift.base[0, c] = w.joint.vr[0, c]
+    shared_bodies(tree, w.joint, w.drift, x.p, w.K, w.gamma, 0.0, w.separate, w.shared, w.qd, w.lam)
+    to_speeds(tree, w.qd, y.v)
+
+
+def coupled_momentum_rates(tree, joints, x, w, y):
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
+    poses(tree, w.joint, w.poses)
+    velocities(tree, w.joint, w.velocity)
+    spread(tree, x.v, w.qd)
+    carried_momenta(tree, w.joint, w.velocity, w.qd, w.momentum, w.p)
+    zeros(w.none)
+    momentum_rates(tree, w.joint, w.poses, w.velocity, w.momentum, x.wrench, w.none, w.F, w.p)
+    fold(tree, w.p, y.dp)
+    for s in range(y.dp.shape[0]):
+        y.dp[s] = y.dp[s] + x.tau[s]
+
+
 PROGRAMS = [
     Program("coupled/forward/separate", separate_forward, Forced, Separate, ForwardOut),
     Program("coupled/solve/separate", separate_solve, Forced, Separate, SolveOut),
@@ -147,5 +198,13 @@ PROGRAMS = [
     Program(
         "coupled/momenta", coupled_momenta, State,
         group(v="nv", joint=JointValues, velocity=("nb1", 6), momentum=("nb1", 6), qd="na", p="na"), MomentaOut,
+    ),
+    Program("coupled/speeds", coupled_speeds, group(**POSITION, p="nv"), Speeds, group(v="nv")),
+    Program(
+        "coupled/momentum-rates", coupled_momentum_rates, Forced,
+        group(
+            joint=JointValues, poses=Poses, velocity=("nb1", 6), momentum=("nb1", 6), qd="na", p="na", none="na", F=("nb1", 6),
+        ),
+        group(dp="nv"), axis_rates=True,
     ),
 ]  # fmt: skip

@@ -9,14 +9,12 @@ from ...kernels.composite import composite_bodies, inertia_matrix_composite
 from ...kernels.direct import inertia_matrix_direct
 from ...kernels.inverse import inverse_dynamics
 from ...kernels.joint_stage import JointValues, joint_stage
-from ...kernels.kane import inertia_matrix_kosynka, inertia_matrix_recursive
+from ...kernels.kane import inertia_matrix_kosynka, inertia_matrix_recursive, to_world
 from ...kernels.kinematics import Drift, Poses, drift, poses, true_accelerations, zeros
 from ...kernels.multipliers import MultiplierWork, lagrange_first_kind, motion_from_multipliers, multiplier_system
 from ...kernels.separate import SeparateWork, separate_bodies, separate_reactions
 from ...kernels.stepanenko import inertia_matrix_stepanenko
 from ..program import Forced, Program
-
-TOLERANCE = 1e-13  # of the residual of iterative methods, relative to the right-hand side
 
 
 class ForwardOut(NamedTuple):
@@ -90,6 +88,7 @@ def stepanenko(tree, w, s, M):
 
 def recursive(tree, w, k, M):
     poses(tree, w.joint, w.poses)
+    to_world(tree, w.joint, w.poses, k)
     inertia_matrix_recursive(tree, w.joint, w.poses, k, M)
 
 
@@ -124,10 +123,10 @@ class MatrixForward(NamedTuple):
 
 def state_stage(tree, joints, x, w):
     """Joints, w*, F, and the forces that keep q̈ at zero."""
-    joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
-    drift(tree, w.joint, x.wrench, w.drift)
-    zeros(w.zero)
-    inverse_dynamics(tree, w.joint, w.drift, w.zero, w.acc, w.R, w.bias)
+    joint_stage(joints, x.drive, x.given, x.q, x.v, w.base.joint)
+    drift(tree, w.base.joint, x.wrench, w.base.drift)
+    zeros(w.base.zero)
+    inverse_dynamics(tree, w.base.joint, w.base.drift, w.base.zero, w.base.acc, w.base.R, w.base.bias)
 
 
 def right_hand_side(x, w, qdd):
@@ -147,15 +146,15 @@ def solve_dense(tree, x, w, qdd):
     substitute(w.M, qdd, qdd.shape[0])
 
 
-def matrix_system(matrix, tree, joints, x, w):
-    """The inertia matrix, by one of the functions above, and the bias."""
-    state_stage(tree, joints, x, w.base)
+def matrix_system(state, matrix, tree, joints, x, w):
+    """The bias, by `state_stage` or the like, and the inertia matrix, by one of the functions above."""
+    state(tree, joints, x, w)
     matrix(tree, w.base, w.inertia, w.base.M)
 
 
-def forward_by_matrix(matrix, solve, tree, joints, x, w, y):
+def forward_by_matrix(state, matrix, solve, tree, joints, x, w, y):
     """Accelerations from the inertia matrix and the bias, by one of the two solutions above."""
-    matrix_system(matrix, tree, joints, x, w)
+    matrix_system(state, matrix, tree, joints, x, w)
     solve(tree, x, w.base, y.qdd)
 
 
@@ -166,23 +165,23 @@ def finish(tree, w, y):
     true_accelerations(tree, w.poses, w.acc, y.vdot)
 
 
-def solve_by_matrix(matrix, solve, tree, joints, x, w, y):
-    forward_by_matrix(matrix, solve, tree, joints, x, w, y)
+def solve_by_matrix(state, matrix, solve, tree, joints, x, w, y):
+    forward_by_matrix(state, matrix, solve, tree, joints, x, w, y)
     finish(tree, w.base, y)
 
 
 # --- iterative methods: a matrix is carried from one call to the next in the work arrays -----------------------------------
 def forward_on_inertia(warm_started, tree, joints, x, w, y):
-    matrix_system(composite, tree, joints, x, w)
+    matrix_system(state_stage, composite, tree, joints, x, w)
     right_hand_side(x, w.base, w.right)
-    warm_started(w.base.M, w.right, w.memory, y.qdd, TOLERANCE, y.report)
+    warm_started(w.base.M, w.right, w.memory, y.qdd, x.tolerance[0], y.report)
 
 
 def forward_on_multipliers(warm_started, tree, joints, x, w, y):
     joint_stage(joints, x.drive, x.given, x.q, x.v, w.joint)
     drift(tree, w.joint, x.wrench, w.drift)
     multiplier_system(tree, w.joint, w.drift, x.tau, w.multiplier, w.L, w.right)
-    warm_started(w.L, w.right, w.memory, w.x, TOLERANCE, y.report)
+    warm_started(w.L, w.right, w.memory, w.x, x.tolerance[0], y.report)
     motion_from_multipliers(tree, w.joint, w.drift, w.multiplier, w.x, y.qdd, w.R)
 
 

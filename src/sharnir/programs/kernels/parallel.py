@@ -11,7 +11,7 @@ from ...kernels.algebra import get3, get3b, set33
 from ...kernels.composite import add_rotors, composite_bodies, zero_rows
 from ...kernels.direct import mirror_rows
 from ...kernels.joint_stage import joint_stage, joint_values
-from ...kernels.kane import diagonal_M3, of_subtrees, partial_sums, recursive_column
+from ...kernels.kane import diagonal_M3, of_subtrees, partial_sums, recursive_column, to_world
 from ...kernels.kinematics import base_drift, bodies_drift, poses, zeros
 from ...kernels.separate import accelerate_outward, fold_inward
 
@@ -99,7 +99,8 @@ def columns_of_part(columns, tree, joints, x, w, y, part):
 
 def sums_of_subtrees(tree, joints, x, w, y, part):
     poses(tree, w.joint, w.poses)
-    of_subtrees(tree, w.joint, w.poses, w.inertia)
+    to_world(tree, w.joint, w.poses, w.inertia)
+    of_subtrees(tree, w.inertia)
     diagonal_M3(tree, w.poses, w.inertia)
 
 

@@ -16,7 +16,7 @@ from ...equations.rows.one_constraint import label_of
 from ...errors import MethodError, ModelError, StateError, known
 from ...integrate.trajectory import Event as Root
 from ...model.events import Event
-from ...model.impacts import APART, NEAR, PRESSED, Impact, Touching, near, pressed
+from ...model.impacts import APART, NEAR, PRESSED, Impact, JointEnds, Touching, near, pressed
 from ...model.model import Model
 from ...model.motion import Motion
 from ...model.per_structure import per_structure
@@ -75,6 +75,7 @@ def with_contacts(model: Model, impacts: Sequence[Impact]) -> Model:
     kept, key = _models_with_contacts(model), tuple(impacts)
     if key not in kept:
         out = model.copy()
+        out.parts.unstopped |= {one.gap.joint for one in impacts if isinstance(one.gap, JointEnds)}
         for one in impacts:
             switch = switch_of(one)
             try:

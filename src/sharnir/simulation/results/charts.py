@@ -16,12 +16,16 @@ from ...reporting.pictures import COLOURS
 from ...types import FloatArray
 from .joint_motion import COORDINATE, SPEED
 from .lines import Line
-from .quantities import joint_lines, quantity
+from .quantities import angle_lines, joint_lines, quantity
 from .records import EventRecord
 from .result import Result
 
 FEW = 8
 """Lines of a panel where nothing was asked for: as many as there are colours."""
+STILL = 1e-12
+"""Rounding of what stands still, in metres and radians."""
+NAMES = 3
+"""Names that the label of an axis holds."""
 MANY = 32
 """Lines of a panel at most: colours and dashes cannot tell more apart."""
 TITLES = {
@@ -68,12 +72,25 @@ class Panel:
     """Lines that were asked for and are not here, as too many to be told apart."""
     curves: list[Curve] = field(default_factory=list)
     """In `Charts`: lines of all results, with colours."""
+    is_path: bool = False
+    """Over a quantity of the same unit: both axes have one scale."""
 
     @property
     def heading(self) -> str:
         """The title, and how many lines it leaves out."""
         shown = f" (the {len(self.lines)} of {len(self.lines) + self.left_out} that move most)"
         return self.title + shown * bool(self.left_out)
+
+    @property
+    def flat(self) -> tuple[float, float] | None:
+        """The range of the axis where nothing moves but by rounding, which is not to be magnified."""
+        every = np.concatenate([*self.lines.values(), *(curve.y for curve in self.curves), np.zeros(0)])
+        every = every[np.isfinite(every)]
+        still, most = STILL * (self.unit in ("rad", "m", "rad/s", "m/s")), float(np.abs(every).max(initial=0.0))
+        if not every.size or np.ptp(every) > max(still, 1e-9 * most):
+            return None
+        room = 0.1 * most if most > still else 1e-3
+        return float(every.min() - room), float(every.max() + room)
 
     @property
     def axis(self) -> str:
@@ -126,7 +143,9 @@ def grouped(r: Result, what: Sequence[str] = ()) -> list[Panel]:
 def _everything(r: Result) -> Iterable[Line]:
     for order in (COORDINATE, SPEED):
         lines = [line for joint in r.model.joints if joint.type.coordinates for line in joint_lines(r, joint, order)]
-        for unit in ("rad", "m", "rad/s", "m/s", "", "1"):  # a quaternion says the least to a reader: last
+        if order == COORDINATE:  # quaternions say nothing to a reader
+            lines += [line for joint in r.model.joints for line in angle_lines(r, joint)]
+        for unit in ("rad", "m", "rad/s", "m/s", ""):
             yield from (line for line in lines if line.unit == unit)
     yield from quantity(r, "energy")
     yield from quantity(r, "work")
@@ -154,7 +173,7 @@ def charts(results: Results, what: Sequence[str] = (), over: str | None = None) 
     named = named_results(results)
     every = distinguishable([grouped(r, what) for r in named.values()], FEW if not what else MANY)
     across = {name: Line("t", "s", r.t) if over is None else _abscissa(r, over) for name, r in named.items()}
-    out = {(panel.title, panel.unit): panel for one in every for panel in one}
+    first, out = next(iter(across.values())), {(panel.title, panel.unit): panel for one in every for panel in one}
     for k, (name, one) in enumerate(zip(named, every, strict=True)):
         for panel in one:
             for j, (label, y) in enumerate(panel.lines.items()):
@@ -162,9 +181,12 @@ def charts(results: Results, what: Sequence[str] = (), over: str | None = None) 
                 full, x = label if len(named) == 1 else f"{label}, {name}", across[name].values
                 curve = Curve(full, x, y, COLOURS[colour % len(COLOURS)], DASHES[dash % len(DASHES)])
                 out[panel.title, panel.unit].curves.append(curve)
-    for panel in out.values():
+    for key, panel in out.items():
         _widen(panel.curves)
-    first = next(iter(across.values()))
+        if over is not None:  # the axis has the names of what was asked for
+            asked = list(dict.fromkeys(label for one in every for p in one if (p.title, p.unit) == key for label in p.lines))
+            title = ", ".join(asked) if len(asked) <= NAMES else panel.title
+            out[key] = replace(panel, title=title, is_path=panel.unit == first.unit and panel.unit not in ("", "1"))
     events = [event for r in named.values() for event in r.events] if over is None else []
     axis, left = Panel(first.label, first.unit).axis, max(0, len(events) - MARKED)
     models = dict.fromkeys(r.model.name for r in named.values())

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import shortened
+from ...errors import shortened, suggesting
 from ...reporting.atomic_write import file_path
 from ...reporting.pages import Json, page, write_page
 from ...reporting.pictures import GREY, INK, add_legend, check_picture, new_figure, plain_axes, save_picture
@@ -29,13 +31,16 @@ PAGE = ".html"
 
 DASHES = {"solid": "solid", "dashed": "dash", "dotted": "dot", "dashdot": "dashdot"}
 """Dashes of Matplotlib as plotly calls them."""
-PIXELS, GAP, EDGES = 210, 34, 110
-"""Height of a chart of plotly, between two, above and below them all."""
+LETTERS = 10
+"""Letters of the label of an axis in an inch."""
+PIXELS, PLANE, GAP, ABOVE, NAMES, BELOW = 210, 480, 46, 30, 34, 50
+"""Height of a chart of plotly, of one that is not over time; between two, above them all, there for events' names, and below."""
 POINTER = {"hoverformat": ".4~g", "showspikes": True, "spikethickness": 1, "spikedash": "solid", "spikecolor": GREY}
 POINTS = 5000
 """Points of a curve on a page; a screen has fewer columns."""
 
 
+@suggesting
 def plot(
     results: Results,
     *what: str,
@@ -76,7 +81,9 @@ def _drawn(found: Charts, path: str | PathLike[str] | None) -> Figure:
     figure = new_figure((WIDTH, 0.75 + height * max(n, 1)), window=path is None, layout="constrained")
     axes = figure.subplots(max(n, 1), 1, sharex=True, squeeze=False)[:, 0]
     for axis, chart in zip(axes, found.charts, strict=False):
-        _lines(axis, chart)
+        _lines(axis, chart, height)
+        if chart.is_path:
+            axis.set_aspect("equal", adjustable="box" if n == 1 else "datalim", anchor="W")
     axes[0].margins(x=0.0 if found.over_time else 0.03)
     figure.align_ylabels(axes)
     axes[-1].set_xlabel(found.axis, fontsize=9, parse_math=False)
@@ -96,9 +103,11 @@ def _drawn(found: Charts, path: str | PathLike[str] | None) -> Figure:
     return figure
 
 
-def _lines(axis: Axes, chart: Panel) -> None:
+def _lines(axis: Axes, chart: Panel, height: float) -> None:
     handles = [axis.plot(c.x, c.y, color=c.colour, linestyle=c.dash, linewidth=c.width)[0] for c in chart.curves]
-    plain_axes(axis, chart.axis)
+    plain_axes(axis, textwrap.fill(chart.axis, int(LETTERS * height)))
+    if chart.flat:
+        axis.set_ylim(chart.flat)
     low, high = axis.get_ylim()
     if low < 0.0 < high:
         axis.axhline(0.0, color="#bbbbbb", linewidth=0.8, zorder=0)
@@ -117,6 +126,7 @@ def _lines(axis: Axes, chart: Panel) -> None:
 def _write_page(found: Charts, path: str | PathLike[str]) -> None:
     thin = any(len(curve.x) > POINTS for chart in found.charts for curve in chart.curves)
     notes = [found.note] * bool(found.note) + [f"{found.unmarked} more events are not marked"] * bool(found.unmarked)
+    notes += ["of many lines those that move most"] * any(chart.left_out for chart in found.charts)
     notes += [f"curves are drawn through {POINTS} points that keep their peaks"] * thin
     headings = [chart.heading for chart in found.charts]
     values: Json = {"figures": {"motion": _shape(found, POINTS)}, "title": found.title, "notes": notes, "headings": headings}
@@ -125,17 +135,17 @@ def _write_page(found: Charts, path: str | PathLike[str]) -> None:
 
 def _shape(found: Charts, most: int | None = None) -> Json:
     """Data and layout, with at most so many points of a curve. Texts are escaped: plotly reads them as a kind of HTML."""
-    n = max(1, len(found.charts))
-    height = n * PIXELS + (n - 1) * GAP
+    n, pixels = max(1, len(found.charts)), PIXELS if found.over_time else PLANE
+    height, above = n * pixels + (n - 1) * GAP, ABOVE + NAMES * bool(found.events)
     mark = {"color": GREY, "width": 1, "dash": "dot"}
 
-    def text(size: int) -> Json:
+    def text(size: int, **font: str) -> Json:
         where = {"yref": "paper", "yanchor": "bottom", "xanchor": "left"}
-        return {**where, "showarrow": False, "font": {"size": size, "color": GREY}}
+        return {**where, "showarrow": False, "font": {"size": size, **font}}
 
     layout: Json = {
-        "height": height + EDGES,
-        "margin": {"l": 70, "r": 16, "t": 44, "b": 50},
+        "height": height + above + BELOW,
+        "margin": {"l": 46, "r": 16, "t": above, "b": BELOW},
         "xaxis": {"title": {"text": escape(found.axis)}, "anchor": f"y{n}" if n > 1 else "y", **POINTER},
         "hovermode": "x unified" if found.over_time else "closest",
         "hoversubplots": "axis",
@@ -147,21 +157,34 @@ def _shape(found: Charts, most: int | None = None) -> Json:
             for event in found.events
         ],
         "annotations": [
-            {"x": event.t, "y": 1.0, "text": escape(event.name or "event"), "yshift": 12 * (k % 2), **text(10)}
+            {"x": event.t, "y": 1.0, "text": escape(event.name or "event"), "yshift": 20 + 13 * (k % 2), **text(11, color=GREY)}
             for k, event in enumerate(found.named)
         ],
     }
+    if not found.over_time:
+        layout["xaxis"] |= _room([curve.x for chart in found.charts for curve in chart.curves])
+    if n == 1:  # equal scales make one chart narrower, and several of them wider
+        layout["xaxis"] |= {"constrain": "domain", "constraintoward": "left"}
     data: list[Json] = []
     for k, chart in enumerate(found.charts):
-        top = 1.0 - k * (PIXELS + GAP) / height
+        top = 1.0 - k * (pixels + GAP) / height
         which = k + 1 if k else ""  # plotly calls the first of everything by its bare name
-        vertical = {"title": {"text": escape(chart.axis), "standoff": 8}, "automargin": True, "exponentformat": "power"}
-        layout[f"yaxis{which}"] = {"domain": [max(0.0, top - PIXELS / height), top], **vertical}
+        vertical = {"automargin": True, "exponentformat": "power", **({"range": chart.flat} if chart.flat else {})}
+        vertical |= {"scaleanchor": "x", "scaleratio": 1} if chart.is_path else {}
+        layout[f"yaxis{which}"] = {"domain": [max(0.0, top - pixels / height), top], **vertical}
         layout[f"legend{which}"] = {"y": top, "yanchor": "top", "x": 1.01, "xanchor": "left", "font": {"size": 11}}
         data += [_trace(curve, which, chart.unit, most) for curve in chart.curves]
-        if chart.left_out:
-            layout["annotations"].append({"x": 0.0, "xref": "paper", "y": top, "text": escape(chart.heading), **text(11)})
+        name = f"<b>{escape(chart.title)}</b>" + (f", {chart.unit}" if chart.unit not in ("", "1") else "")
+        name += f"   {len(chart.lines)} of {len(chart.lines) + chart.left_out}" if chart.left_out else ""
+        layout["annotations"].append({"x": 0.0, "xref": "paper", "y": top, "yshift": 2, "text": name, "name": "axis", **text(13)})
     return {"data": data, "layout": layout}
+
+
+def _room(values: Sequence[FloatArray]) -> Json:
+    """The range of an axis, with room for curves that turn at its ends."""
+    known = np.concatenate([x[np.isfinite(x)] for x in values] or [np.zeros(0)])
+    room = 0.04 * float(np.ptp(known)) if known.size else 0.0
+    return {"range": [float(known.min()) - room, float(known.max()) + room]} if room else {}
 
 
 def _trace(curve: Curve, which: int | str, unit: str, most: int | None) -> Json:

@@ -18,6 +18,7 @@ from ...model.forces import SpringDamper
 from ...model.model import Model
 from ...model.motion import Observed
 from ...model.placed_joint import PlacedJoint, couplings
+from ...model.quaternions import RPY, roll_pitch_yaw_of
 from ...model.references import names_of_parts, readings
 from .joint_motion import Column, all_joints, columns
 from .lines import (
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
 Quantity = Callable[["NamedMotion"], list[Line]]
 """Lines of a quantity, from one motion or from many side by side."""
 FORMS = (
-    "A, A.x: coordinates of joint A", "piston, piston.x, piston@(0.1, 0, 0).x: position of a body, of a point on it, of a frame",
+    "A, A.x: coordinates of joint A", "angles of A: roll, pitch, yaw of a ball or free joint",
+    "piston, piston.x, piston@(0.1, 0, 0).x: position of a body, of a point on it, of a frame",
     "speed of …, velocity of …, acceleration of …: of any of these", "reaction of A, reaction of A.Fx", "power of A", "tau of A",
     "force of spring, force of spring on piston, force of rope: a constraint", "power of spring", "energy of spring",
     "deformation of arm@(1, 0, 0), resultants of arm@(0.5, 0, 0), resultants of arm@(0.5, 0, 0).moment_z: of a flexible body",
@@ -68,7 +70,7 @@ def understood(model: Model, text: str) -> Quantity:
 def _found(model: Model, text: str) -> Quantity | None:
     if text in _WHOLE:
         return _WHOLE[text]
-    if (own := _moving(model, text, 0) or _observed(model, text)) is not None:
+    if (own := _moving(model, text, 0) or _angles(model, text) or _observed(model, text)) is not None:
         return own
     if text in model.states:
         return lambda r: [Line(text, model.structure.units_of_states[text], r.state_of(text))]
@@ -83,7 +85,8 @@ def names_of(model: Model) -> list[str]:
     every = all_joints(model)
     joints = [name for name, j in every.items() if j.type.coordinates]
     parts = [full for name in joints for full in names_of_parts(name, every[name].type.coordinates) if full != name]
-    motions = [f"{what} of {name}" for what in ("speed", "acceleration", "power") for name in joints]
+    motions = [f"angles of {name}" for name in joints if any(c.unit == "1" for c in columns(model, every[name], 0))]
+    motions += [f"{what} of {name}" for what in ("speed", "acceleration", "power") for name in joints]
     reactions = [f"reaction of {name}" for name in every]
     acting = model.structure.forces.names
     forces = [f"{what} of {name}" for name in acting for what in ("force", "power", "energy")]
@@ -112,6 +115,28 @@ def joint_lines(r: NamedMotion, joint: PlacedJoint, order: int) -> list[Line]:
 def _columns(r: NamedMotion, joint: str, shown: list[Column], order: int) -> list[Line]:
     values = (r.coordinate, r.speed, r.acceleration)[order](joint).reshape(*r.shape, -1)
     return [Line(MOTIONS[order] + column.name, column.unit, values[..., column.at]) for column in shown]
+
+
+def angle_lines(r: NamedMotion, joint: PlacedJoint, part: str = "") -> list[Line]:
+    """Roll, pitch and yaw of the quaternions of a joint: what a reader can picture."""
+    first = [column for column in columns(r.model, joint, 0) if column.unit == "1"][::4]
+    values = r.coordinate(joint.name).reshape(*r.shape, -1)
+    turns = [(c.name.rpartition(".")[0], roll_pitch_yaw_of(values[..., c.at : c.at + 4])) for c in first]
+    lines = [Line(f"{name}.{angle}", "rad", x[..., k]) for name, x in turns for k, angle in enumerate(RPY)]
+    return [line for line in lines if part in ("", line.label.removeprefix(joint.name + "."))]
+
+
+def _angles(model: Model, text: str) -> Quantity | None:
+    """ "angles of hook", "angles of hook.roll", and "hook.roll" as curves are called."""
+    joint, part = _joint_of(model, text)
+    names = (
+        {f"{c.name.rpartition('.')[0]}.{angle}" for c in columns(model, joint, 0) if c.unit == "1" for angle in RPY}
+        if joint
+        else ()
+    )
+    if joint is None or not names or not (part == "" or f"{joint.name}.{part}" in names):
+        return None
+    return partial(angle_lines, joint=joint, part=part)
 
 
 def _reaction(model: Model, text: str) -> Quantity | None:
@@ -254,6 +279,7 @@ _WHOLE: dict[str, Quantity] = {
     "violation": lambda r: [Line("largest violation", "", r.violation, "violation, m or rad")],
 }
 _OF: dict[str, Callable[[Model, str], Quantity | None]] = {
+    "angles of": _angles,
     "speed of": partial(_moving, order=1, magnitude=True),
     "velocity of": partial(_moving, order=1),
     "acceleration of": partial(_moving, order=2),

@@ -11,6 +11,8 @@ import numpy as np
 from ...errors import StateError, brief, no_such
 from ...model.model import Model
 from ...model.references import is_name_in
+from ...reporting.formats import duration
+from ...reporting.notebook import Fact
 
 T = TypeVar("T")
 
@@ -105,6 +107,10 @@ class Cost:
     """Evaluations there, in double-double arithmetic."""
     nearest: float = 0.0
     """How near it came, relative to ordinary positions; 0 where there was none."""
+
+    def facts(self) -> list[Fact]:
+        by: list[Fact] = [("method", f"{self.method} on {self.backend}", ""), ("integrator", self.integrator, "")]
+        return [*by, ("steps", self.steps, ""), ("computed in", duration(self.wall), "")]
 
 
 @dataclass(frozen=True)

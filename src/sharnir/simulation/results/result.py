@@ -12,7 +12,7 @@ import numpy as np
 
 from ...equations.assembly.start import StartState
 from ...equations.motion.stabilisation import PROJECTION, Stabilisation
-from ...errors import StateError, no_such
+from ...errors import StateError, no_such, suggesting
 from ...integrate.switching import EXPLICIT
 from ...integrate.trajectory import Switch
 from ...model.impacts import Impact
@@ -22,6 +22,7 @@ from ...model.references import is_name_in
 from ...model.services import service
 from ...model.validity import WHY, beyond_validity
 from ...reporting.formats import duration, figures, plural
+from ...reporting.notebook import Fact, Shown
 from ..control.sampled import Commands
 from ..events.impacts import with_contacts
 from .named_motion import NamedMotion
@@ -49,7 +50,7 @@ class Sensitivity(ByName):
 
 
 @dataclass(eq=False)
-class Result(NamedMotion):
+class Result(Shown, NamedMotion):
     """A motion: t (T,), q (T, nq), v (T, nv), and by name `coordinate`, `speed`, `point`, `reaction` …; the rest follows."""
 
     model: Model
@@ -142,6 +143,7 @@ class Result(NamedMotion):
         """The run in a few lines of text."""
         return _summary(self)
 
+    @suggesting
     def plot(self, *what: str, path: PathLike | None = None, interactive: bool = False, over: str | None = None) -> Any:
         """A Matplotlib figure, one panel for each unit: r.plot("A", "piston.x", "reaction of B"); with no names coordinates,
         speeds, energies and work. `interactive`: a plotly figure; `path`: into a file, .html for a page; `over`: what is on the
@@ -150,33 +152,35 @@ class Result(NamedMotion):
 
         return plot(self, *what, path=path, interactive=interactive, over=over)
 
+    @suggesting
     def animate(
-        self, path: PathLike = "run.html", *, plots: Sequence[str] = (), show: Sequence[str] | None = None,
+        self, path: PathLike | None = None, *, plots: Sequence[str] = (), show: Sequence[str] | None = None,
         traces: Sequence[Any] = (), fps: float = 30.0, follow: str | None = None,
         view: str | Sequence[float] | None = None, title: str | None = None, progress: bool | None = None,
-    ) -> Path:  # fmt: skip
-        """A page that opens in any browser, offline: the motion, plots in step with it, the model, the run.
+    ) -> Path | Any:  # fmt: skip
+        """A page that opens in any browser, offline: the motion, plots in step with it, the model, the run. By default run.html;
+        in a notebook the page is shown there, and no file is written.
 
         `plots`: what is plotted, by the names that `plot` takes; `fps`: key frames a second at least; `follow`: the body that the
         camera goes along with; the rest as for `snapshot`. `sharnir.animate([r, other], "runs.html")` draws several results over
         each other.
         """
         options = {"plots": plots, "show": show, "traces": traces, "fps": fps, "follow": follow, "view": view, "title": title}
-        page: Path = service("animate")(self, path, progress=progress, **options)
-        return page
+        return service("animate")(self, path, progress=progress, **options)
 
     def snapshot(
-        self, path: PathLike, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Any] = (),
-        size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None, theme: str = "light",
-        labels: bool = False, title: str = "", transparent: bool = False, stamp: bool = True,
-    ) -> None:  # fmt: skip
-        """A picture of the mechanism at time t (by default the end), in a file: .png, .jpg or .webp.
+        self, path: PathLike | None = None, t: float | None = None, *, show: Sequence[str] | None = None,
+        traces: Sequence[Any] = (), size: tuple[int, int] = (1280, 720), view: str | Sequence[float] | None = None,
+        theme: str = "light", labels: bool = False, title: str = "", transparent: bool = False, stamp: bool = True,
+    ) -> Any:  # fmt: skip
+        """A picture of the mechanism at time t (by default the end), in a file: .png, .jpg or .webp; without a path as an image
+        of Pillow, which a notebook shows.
 
         Between two times of the result coordinates move evenly from the one to the other. `traces`: bodies, frames, or
         (body, point) whose paths are drawn; `stamp`: whether the time is written on it; the rest as for `Model.draw`.
         """
         look = {"size": size, "view": view, "theme": theme, "labels": labels, "title": title, "transparent": transparent}
-        service("snapshot")(self, path, t, show=show, traces=traces, stamp=stamp, **look)
+        return service("snapshot")(self, path, t, show=show, traces=traces, stamp=stamp, **look)
 
     def video(
         self, path: PathLike, fps: float = 30.0, speed: float = 1.0, *, show: Sequence[str] | None = None,
@@ -218,6 +222,11 @@ class Result(NamedMotion):
     def __len__(self) -> int:
         return len(self.t)
 
+    def _facts(self) -> tuple[str, list[Fact]]:
+        counts = {"status": self.status, "times": len(self), "events": len(self.events), "impacts": len(self.impacts)}
+        span = f"{self.t[0]:g} … {self.t[-1]:g}" if len(self) else ""
+        return self.model.name, [("t", span, "s"), *((what, x, "") for what, x in counts.items()), *self.cost.facts()]
+
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} … {self.t[-1]:g} s" if len(self.t) else "empty"
         return f"Result({self.model.name!r}, {len(self.t)} times, {span}, {self.status})"
@@ -235,7 +244,7 @@ def _summary(r: Result) -> str:
     lines = [f"{r.model.name}: {size}, {freedoms}; {r.status}, {r.message}"]
     if r.start is not None and r.start.words:
         lines.append(f"  start       {r.start.words}")
-    lines.append(f"  method      {c.method} on {c.backend} ({c.why})")
+    lines.append(f"  method      {c.method} on {c.backend}")
     steps = f"{c.steps} steps ({c.rejected} rejected), {c.evaluations} evaluations"
     if c.jacobians:
         steps += f", {c.jacobians} Jacobians"
@@ -270,7 +279,8 @@ def _summary(r: Result) -> str:
                 lines.append(f"  singular    {plural(c.passages, 'neighbourhood')} entered, nearest {c.nearest:.2g}; {how}")
         names = r.model.q_names[:12]
         width = max(11, *map(len, names)) if names else 11
-        lines += [f"  {name:<{width}} {x: .9g}" for name, x in zip(names, r.q[-1], strict=False)]
+        units = [unit for j in r.model.joints for unit in j.q_units]
+        lines += [f"  {name:<{width}} {x: .9g} {unit}".rstrip() for name, x, unit in zip(names, r.q[-1], units, strict=False)]
         if r.model.nq > 12:
             lines.append(f"              and {r.model.nq - 12} more coordinates")
     return "\n".join(lines)

@@ -14,6 +14,7 @@ from ...errors import StateError
 from ...model.model import Model
 from ...model.services import service
 from ...model.validity import WHY, beyond_validity
+from ...reporting.notebook import Fact, Shown, kernel_shell
 from .named_motion import NamedMotion
 from .records import Cost, index_of, stored
 from .result import Result
@@ -26,7 +27,7 @@ SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Rollout(NamedMotion):
+class Rollout(Shown, NamedMotion):
     """t (T,), q (B, T, nq), v (B, T, nv), and all that a `Result` offers by name, with the trajectories as first axis.
 
     `rollout[k]` is trajectory k as a `Result`. A trajectory that failed stays at its last state; `failed` (B,) is when, inf:
@@ -102,11 +103,13 @@ class Rollout(NamedMotion):
 
         return plot(self._some(trajectories), *what, path=path, interactive=interactive, over=over)
 
-    def animate(self, path: PathLike = "rollout.html", *, trajectories: Sequence[int] | None = None, **options: Any) -> Path:
+    def animate(
+        self, path: PathLike | None = None, *, trajectories: Sequence[int] | None = None, **options: Any
+    ) -> Path | Any:  # fmt: skip
         """`Result.animate` of several trajectories drawn over each other: those numbered, or all where there are few. One as a
         picture or a video: `rollout[k].snapshot(…)`, `rollout[k].video(…)`."""
-        page: Path = service("animate")(self._some(trajectories), path, **options)
-        return page
+        target = "rollout.html" if path is None and kernel_shell() is None else path
+        return service("animate")(self._some(trajectories), target, **options)
 
     def _some(self, trajectories: Sequence[int] | None) -> dict[str, Result]:
         if trajectories is None and len(self) > SHOWN:
@@ -151,6 +154,10 @@ class Rollout(NamedMotion):
         for k, one in enumerate(self):
             out[k, : len(one)] = one.a
         return out
+
+    def _facts(self) -> tuple[str, list[Fact]]:
+        counts = {"trajectories": len(self), "failed": int((~self.ok).sum()), "times": len(self.t), "status": self.status}
+        return self.model.name, [*((what, x, "") for what, x in counts.items()), *self.cost.facts()]
 
     def __repr__(self) -> str:
         bad = int((~self.ok).sum())

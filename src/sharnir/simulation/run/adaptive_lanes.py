@@ -21,6 +21,7 @@ from ...errors import MethodError, StateError
 from ...integrate.kernels.state import DONE
 from ...integrate.side_by_side import ENTRIES, SideBySide
 from ...integrate.system import Buffers, System
+from ...model.settings import ENDING
 from ...types import real_array
 from ..systems.motion_system import Setup, unseen_work
 from ..systems.straight_line import StraightLine, straight_line_code
@@ -38,7 +39,7 @@ def can_batch(runs: Runs) -> bool:
 
 def _code(runs: Runs) -> Derivative | None:
     o = runs.options
-    happens = runs.own_events or runs.impacts or o.control or runs.gaps or o.limits != "ignore"
+    happens = runs.own_events or runs.impacts or o.control or runs.gaps or o.limits in ENDING
     plain = runs.how.name in (PROJECTION, "none") and not runs.d.formulation.method.in_momenta and not len(o.sensitivities)
     if happens or not plain or runs.law is not None or o.integrator not in ENTRIES:
         return None

@@ -7,13 +7,12 @@ modes of this linear system from step to step by a factor; where one is larger t
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...dynamics import Dynamics
-from ...errors import FlexibilityWarning, SharnirError
+from ...errors import FlexibilityWarning, SharnirError, warn
 from ...types import FloatArray
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def warn_of_elastic_steps(d: Dynamics, q: FloatArray, t: float, parameters: Any,
         f"{found.omega / (2.0 * np.pi):.4g} Hz, and {CONSEQUENCE.get(integrator, 'it will grow without end')}; take a step below "
         f"about {longest:.2g} s, fewer modes, or simulate with integrator='radau'"
     )
-    warnings.warn(text, FlexibilityWarning, stacklevel=3)
+    warn(text, FlexibilityWarning)
     return text
 
 
@@ -52,8 +51,8 @@ def warn_of_shapes(d: Dynamics, q: FloatArray, v: FloatArray, t: float, tau: Flo
     from ...analysis.flexibility import warn_of_locking, warn_of_missing_shapes
 
     own = () if parameters is None else parameters
-    locked = d.constrained is not None and warn_of_locking(d, t, q, parameters=own, stacklevel=5)
-    return warn_of_missing_shapes(d.model, q, v, t, tau, parameters, 5) or locked
+    locked = d.constrained is not None and warn_of_locking(d, t, q, parameters=own)
+    return warn_of_missing_shapes(d.model, q, v, t, tau, parameters) or locked
 
 
 def warn_of_shapes_in_motion(r: Result | Rollout, parameters: Any) -> None:
@@ -67,7 +66,7 @@ def warn_of_shapes_in_motion(r: Result | Rollout, parameters: Any) -> None:
     energies = np.asarray(sum(np.einsum("...i,ij,...j->...", e, K, e) for e, K in bent))
     k = np.unravel_index(np.nan_to_num(energies).argmax(), energies.shape)
     t, tau = np.broadcast_to(r.t, energies.shape), np.broadcast_to(r.tau, r.v.shape)
-    warn_of_missing_shapes(r.model_with_contacts, r.q[k], r.v[k], float(t[k]), tau[k], parameters, 5)
+    warn_of_missing_shapes(r.model_with_contacts, r.q[k], r.v[k], float(t[k]), tau[k], parameters)
 
 
 class Vibration(NamedTuple):

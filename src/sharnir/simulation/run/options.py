@@ -18,7 +18,7 @@ from ...errors import MethodError, StateError
 from ...integrate.methods import integrator as integrator_named
 from ...model.events import Event
 from ...model.impacts import Impact
-from ...model.settings import LIMITS
+from ...model.settings import ACT, LIMITS
 from ...model.states import check_time
 from ...types import truth
 from ..control.joint_laws import JointLaw, check_law
@@ -64,7 +64,7 @@ class CompiledOptions(Options):
     threads: int = 1
     integrator: str = option("auto", lambda x, _: integrator_named(x).name)
     events: Event | Impact | Sequence[Event | Impact] = ()
-    limits: str = option("ignore", one_of(*LIMITS))
+    limits: str = option(ACT, one_of(*LIMITS))
     stabilisation: str | None = None
     decay: float | Sequence[float] | None = None
     balance: bool = option(True, truth)
@@ -131,7 +131,6 @@ SIMULATE_ONLY = {
     "max_seconds": "it has a given number of steps",
     "output": "it stores every `every`-th step",
     "events": "its trajectories go through all steps together: simulate them one by one",
-    "limits": "its trajectories go through all steps together: simulate them one by one",
     "balance": "it records no work",
     "on_failure": "a trajectory that fails does not stop the others: see `Rollout.failed`",
     "save": "it is not written to a file: save its arrays",

@@ -78,7 +78,7 @@ def make_result(m: MotionSystem, y: Trajectory, changes: Changes, ready: float, 
     report = y.report_total
     late = y.preparing + (m.passage.seconds if m.passage else 0.0)  # compiled where it was stiff, or near a singular position
     cost = Cost(
-        d.method, d.why, m.backend, y.method, s.steps, s.rejected, s.evaluations, s.jacobians, wall - late, ready + late,
+        d.method, d.why.details, m.backend, y.method, s.steps, s.rejected, s.evaluations, s.jacobians, wall - late, ready + late,
         s.min_step, s.max_step,
         iterations=float(report[0] / max(s.steps, 1)) if report.size else 0.0,
         restarts=int(report[1]) if report.size > 1 else 0,

@@ -21,7 +21,9 @@ from ...integrate.workspace import make_ready
 from ...model.events import Event
 from ...model.model import Model
 from ...model.parameters import check_values
+from ...model.settings import ENDING
 from ...model.states import check_state, check_tau
+from ...model.units import warn_of_degrees
 from ...types import real_array
 from ..control.joint_laws import law_of, with_law
 from ..events.events import limit_events
@@ -89,6 +91,7 @@ class Prepared:
             )
         forces = check_tau(self.model, tau)
         values = self.values(options.parameters, options.states)
+        warn_of_degrees(self.user_model, options.q0)
         asked = as_guess(self.user_model, options.q0, options.v0, options.fixed, options.nearest)
         return Begin(asked, self.start(asked, options.t0, values), options.t0, forces, values)
 
@@ -102,6 +105,8 @@ class Prepared:
         """The state where a motion starts, loops closed and quaternions normalized."""
         q0, v0, fixed = asked
         q, v, t = check_state(self.model, q0, v0, t0)
+        if self.table is None:
+            self.d.formulation.check_axes(q, t, values)
         if self.table is not None:
             return replace(assemble_start(self.model, q0, v0, t, self.table, values, fixed), model=self.user_model)
         if fixed is not None:
@@ -126,8 +131,8 @@ class Prepared:
         return self.stabilisations(q, v, begin.forces, begin.t, duration, step, begin.parameters)[0]
 
     def events(self, start: StartState) -> list[Event]:
-        """The user's events, and limits of joints where they are not ignored."""
-        return [*self.own_events, *(limit_events(self.model, start.q) if self.options.limits != "ignore" else [])]
+        """The user's events, and limits of joints where a run ends at them."""
+        return [*self.own_events, *(limit_events(self.model, start.q) if self.options.limits in ENDING else [])]
 
     def motion(self, begin: Begin, how: Stabilisation, events: Sequence[Event], **others: Any) -> MotionSystem:
         """The equations of one motion and its integrator, compiled; `others`: further options of `Setup`."""

@@ -78,7 +78,7 @@ class Recording:
 
     def _append(self, t: np.ndarray, x: np.ndarray, beside: Beside) -> None:
         d = self.m.d
-        cost = Cost(d.method, d.why, self.m.backend, self.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+        cost = Cost(d.method, d.why.details, self.m.backend, self.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
         r = result_of(self.m, t, x, self.changes, cost, RUNNING, "", beside)
         data, attributes = motion(r)
         if self._writer is not None:

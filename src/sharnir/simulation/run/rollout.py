@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from itertools import pairwise
 from typing import Any
 
@@ -19,14 +20,17 @@ from ...equations.assembly.fixed_coordinates import held_coordinates
 from ...equations.assembly.many_starts import assembled_starts
 from ...equations.assembly.start import Asked
 from ...equations.motion.retraction import normalized_start
-from ...errors import AssemblyError, MethodError, SimulationError, StateError, brief
+from ...errors import AssemblyError, MethodError, SimulationError, StateError, brief, check_known
 from ...integrate.driver import FIRST, next_piece
 from ...integrate.trajectory import in_words, outcome
 from ...machine import beyond_memory
+from ...model.copying import with_limits
 from ...model.model import Model
 from ...model.motion import Motion
 from ...model.references import is_name_in
+from ...model.settings import ACT, ENDING, IGNORE
 from ...model.states import check_model, check_quaternions
+from ...model.units import warn_of_degrees
 from ...model.validity import beyond_validity, warn_of_deformation
 from ...reporting.progress import ProgressBar
 from ...solvers.evaluator import Arguments
@@ -37,7 +41,7 @@ from ..results.derived import rows_of
 from ..results.records import Cost
 from ..results.trajectories import Rollout
 from .batch import ENTRIES, Batch, LaneForces
-from .checks import Tau, whole, with_states
+from .checks import Tau, choice, whole, with_states
 from .elastic_steps import warn_of_elastic_steps, warn_of_shapes, warn_of_shapes_in_motion
 from .options import SIMULATE_ONLY, CompiledOptions, Control, FixedSteps, either, fixed_steps
 from .preparation import Prepared
@@ -64,6 +68,7 @@ def rollout(
     method: str = "auto",
     backend: str = "auto",
     integrator: str = "rk4",
+    limits: str = ACT,
     stabilisation: str | None = None,
     decay: float | Sequence[float] | None = None,
     every: int = 1,
@@ -92,6 +97,7 @@ def rollout(
     feedback        a traced law, as a force of the model's own: a function of `Motion` that pushes, compiled with the
                     equations and evaluated at every stage
     integrator      "rk4" or "euler" (semi-implicit)
+    limits          of joints: "act", as elastic stops, or "ignore"; for their sake no trajectory ends
     every           store every so many steps
     threads         of the processor
     t0, method, backend, stabilisation, decay, progress   as of `simulate`
@@ -100,13 +106,17 @@ def rollout(
     ends it early: the result has `status` "interrupted". An exception in a function `tau` comes out as the cause of a
     SimulationError, whose `result` has all rows until then.
     """
+    check_known("rollout", (name for name in others if name not in SIMULATE_ONLY), [*signature(rollout).parameters][:-1])
     for name in others:
-        if name not in SIMULATE_ONLY:
-            raise TypeError(f"rollout() got an unexpected keyword argument {name!r}")
         raise MethodError(f"{name}: an option of `simulate` that a rollout does not have; {SIMULATE_ONLY[name]}")
+    if is_name_in(ENDING, limits):
+        raise MethodError(
+            f"limits={limits!r}: an option of `simulate`, for a rollout 'act' or 'ignore'; {SIMULATE_ONLY['events']}"
+        )
+    choice(limits, "limits", (ACT, IGNORE))
     if not is_name_in(ENTRIES, integrator):
         raise MethodError(f"rollout steps with 'rk4' or 'euler', not with {brief(integrator)}")
-    model = check_model(model, "rollout")
+    model = with_limits(check_model(model, "rollout"), limits == ACT)
     grid = fixed_steps(duration, step, dt, steps, every, t0)
     given: Any
     controllers = check_control(control) if is_sampled(control) else []
@@ -200,7 +210,7 @@ def _result(
     each = np.zeros((0, 0)) if values is None or not count else np.array(np.broadcast_to(values[..., :count], (len(q), count)))
     stages = 4 if integrator == "rk4" else 1
     cost = Cost(
-        d.method, d.why, d.backend, integrator, grid.count, 0, stages * grid.count * len(q), 0, wall, ready, grid.step,
+        d.method, d.why.details, d.backend, integrator, grid.count, 0, stages * grid.count * len(q), 0, wall, ready, grid.step,
         grid.step, stabilisation=how.name if d.constrained else "", alpha=how.alpha, beta=how.beta,
     )  # fmt: skip
     result = Rollout(prepared.user_model, t, q, v, failed, forces.stored(rows), cost, status, message, each, z)
@@ -258,6 +268,7 @@ def states_of(
     for at in model.structure.quaternions:
         for row in q[~q[:, at : at + 4].any(axis=1)]:
             check_quaternions(model, row)
+    warn_of_degrees(model, q0)
     q, v = normalized_start(model, q, t0), np.array(v, order="C")
     if constrained:
         own = np.array(list(model.structure.parameters.values())) if parameters is None else parameters

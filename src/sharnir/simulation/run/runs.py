@@ -16,9 +16,11 @@ from ...errors import MethodError, SimulationError
 from ...integrate import run
 from ...integrate.trajectory import LIMITED
 from ...integrate.trajectory import Event as Root
+from ...model.copying import with_limits
 from ...model.events import Event
 from ...model.model import Model
 from ...model.per_structure import per_structure
+from ...model.settings import ACT
 from ...model.states import check_model
 from ...model.validity import beyond_validity, warn_of_deformation
 from ...reporting.progress import ProgressBar
@@ -55,6 +57,7 @@ class Runs(Prepared):
         given, self.impacts = divided(options.events)
         own_events = check_events(given)
         check_impacts(self.impacts, options.method, options.stabilisation, options.sensitivities)
+        model = with_limits(model, options.limits == ACT)
         super().__init__(model, options, own_events, with_contacts(model, self.impacts) if self.impacts else model)
         if many and self.table is not None:
             self.table.compile()

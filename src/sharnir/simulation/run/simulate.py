@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...equations.assembly.start import Start
+from ...errors import suggesting
 from ...model.events import Event
 from ...model.impacts import Impact
 from ...model.model import Model
@@ -21,6 +22,7 @@ from .options import RunOptions, split
 from .runs import borrowed
 
 
+@suggesting
 def simulate(
     model: Model,
     duration: float,
@@ -47,7 +49,7 @@ def simulate(
     output: float | ArrayLike | None = 0.01,
     every: int = 1,
     events: Event | Impact | Sequence[Event | Impact] = (),
-    limits: str = "ignore",
+    limits: str = "act",
     stabilisation: str | None = None,
     decay: float | Sequence[float] | None = None,
     balance: bool = True,
@@ -76,7 +78,8 @@ def simulate(
     output       interval of the times of the result (its end is always among them), or the times themselves, or None: every
                  step (`every`-th step)
     events       of `sharnir.Event` and `sharnir.Impact`
-    limits       of joints: "ignore" them, "stop" the run where one is reached, or raise an "error" there
+    limits       of joints: "act", as elastic stops, where the model lets them (`Model.acting`), an `Impact.stop` of a joint in
+                 its place; "ignore" them; or without stops "stop" the run where one is reached, or raise an "error" there
     stabilisation   of constraints: "projection" (after every step; the default), "partitioning" (independent coordinates
                  alone are integrated), "baumgarte", "ggl", "none"; docs/theory/loops.md
     decay        of violations, 1/s: of "baumgarte" α and β or one number for both, of "ggl" one number; by default five
@@ -86,7 +89,7 @@ def simulate(
                  and are in `result.sensitivity(name)`
     on_failure   "raise" SimulationError, which carries the partial result, or "return" it. Of a force that jumps to and fro so
                  that no step is small enough ("chattering") the message says which, and what to take instead
-    progress     show a progress bar (default: on a terminal), from the first second on
+    progress     show a progress bar (default: on a terminal and in a notebook), from the first second on
     save         write the result there, NetCDF (.nc) or a table (.csv); whether that is possible is checked before the run. While
                  it runs its rows are written to a file beside it, `….partial-….nc`, which stays where the process is killed;
                  an error in writing is a SaveError, which carries the result

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...equations.assembly.start import Start, StartState
-from ...errors import SimulationError, StateError, brief, no_such, suggestion
+from ...errors import SimulationError, StateError, brief, no_such, suggesting, suggestion
 from ...integrate.short_runs import ShortRuns
+from ...model.copying import with_limits
 from ...model.events import Event
 from ...model.model import Model
 from ...model.parameters import ParameterView
+from ...model.settings import ACT, IGNORE
 from ...model.states import check_model, check_tau, check_time
 from ...types import truth
 from ..control.joint_laws import JointLaw
@@ -77,7 +79,7 @@ class Simulation:
                 of `Motion`, to which those are added
     integrator  with `rtol`, `atol`, or the `step` of a method of fixed step, which is shortened at the end of a call
     events      those that stop do so within `step`: `sim.status` is "stopped", and the next call goes on from there
-    limits      of joints: "ignore" them, or "stop" there
+    limits      of joints: "act", as elastic stops; "ignore" them; or without stops "stop" there
     record      keep a row for every call, for `result`; without, nothing grows
     Between steps `sim.tau`, `sim.parameters` and `sim.states` may be set, and nothing else; `sim.reset` begins anew.
     The others are those of `simulate`. Everything is compiled here, once; neither `step` nor `reset` compiles anything.
@@ -87,6 +89,7 @@ class Simulation:
     status: str
     """ "done", or "stopped" by an event in the last step."""
 
+    @suggesting
     def __init__(
         self,
         model: Model,
@@ -107,7 +110,7 @@ class Simulation:
         step: float | None = None,
         max_step: float = np.inf,
         events: Event | Sequence[Event] = (),
-        limits: str = "ignore",
+        limits: str = "act",
         stabilisation: str | None = None,
         decay: float | Sequence[float] | None = None,
         balance: bool = True,
@@ -115,8 +118,9 @@ class Simulation:
     ) -> None:
         given = {name: x for name, x in locals().items() if name not in ("self", "model", "record")}
         begun = time.perf_counter()
-        vars(self)["model"] = user_model = check_model(model, "Simulation")
-        choice(limits, "limits", ("ignore", "stop"))
+        user_model = check_model(model, "Simulation")
+        choice(limits, "limits", (ACT, IGNORE, "stop"))
+        vars(self)["model"] = user_model = with_limits(user_model, limits == ACT)
         own_events = check_events(events)
         compiled, options = split(given, MotionOptions)
         self._prepared, self._options = (prepared := Prepared(user_model, compiled, own_events)), options

@@ -22,6 +22,7 @@ class Interpreted(MotionSystem):
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
+        self._memory = self.constrained.memory(setup.d.formulation.programs.tolerance) if self.constrained else None
         self.backend = setup.d.backend
         stabilised = self.constrained is not None and self.stabilisation.name in (PROJECTION, "partitioning")
         if self.constrained and self.stabilisation.name == "partitioning":
@@ -100,7 +101,7 @@ class Interpreted(MotionSystem):
         self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, p: np.ndarray | None, decay: list[float], k: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """And the inverse pivots of the constraints, in a metric of their own: relative ones are wanted."""
-        c = self.equations.solve(q, v, tau, t, None, p, self.stabilisation.name, decay)
+        c = self.equations.solve(q, v, tau, t, None, p, self.stabilisation.name, decay, self._memory)
         if len(c.J) and np.isfinite(c.J).all():
             pivots = np.zeros(len(c.J))
             found = np.diagonal(np.linalg.qr(c.J.T, mode="r")) ** 2

@@ -120,6 +120,7 @@ class ConstrainedLoops(Loops):
     def derivative(self) -> list[Native]:
         equations, at = self.equations, self.at
         c = self._state = equations.allocate()._replace(qdd=at["qdd"], qrate=at["rate"])
+        self._memory = equations.memory(self.d.formulation.programs.tolerance)
         if not self.decay.size:
             return self._plain(at, c)
         at_state = equations.function(solved=False).bind(at | c._asdict())
@@ -134,12 +135,13 @@ class ConstrainedLoops(Loops):
         terms = StabilisationTerms(self.decay, dq, change, calls(natives))
         solver = bind_kernel(entry, c, terms, store=self.store)
         solver.keep_alive(natives)
-        return [at_state, solver, *native_state_rates(self.d.formulation.programs, at)]
+        return [at_state, equations.weighing(c, self._memory), solver, *native_state_rates(self.d.formulation.programs, at)]
 
     def _plain(self, at: Mapping[str, np.ndarray], c: ConstrainedState) -> list[Native]:
         at_state = self.equations.function(solved=False).bind({**at, **c._asdict()})
         rates = native_state_rates(self.d.formulation.programs, at)
-        return [at_state, bind_kernel(solution.solve, c, store=self.store), *rates]
+        solver = bind_kernel(solution.solve_weighted, c, store=self.store)
+        return [at_state, self.equations.weighing(c, self._memory), solver, *rates]
 
     def derivative_of_one(self, at: Mapping[str, np.ndarray]) -> list[Native]:
         return self._plain(at, self.equations.allocate()._replace(qdd=at["qdd"], qrate=at["rate"]))

@@ -274,7 +274,7 @@ class Worker:
         x, _, ok = lanes.run(q, v, times, options, tau=tau, parameters=values, accelerations=with_a)
         warn_of_deformation(beyond_validity(model, x[..., : model.nq], times))
         q, v, states, a = np.split(x, np.cumsum([model.nq, model.nv, len(model.states)]), axis=-1)
-        cost = Cost(runs.d.method, runs.d.why, runs.d.backend, runs.options.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+        cost = Cost(runs.d.method, runs.d.why.details, runs.d.backend, runs.options.integrator, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
         forces = np.repeat(tau[:, None], len(times), axis=1) if tau.any() else tau[0]
         own = values[:, : len(model.parameters)]
         never = np.full(n, np.inf)

@@ -10,7 +10,7 @@ from typing import Any
 
 from ... import samples
 from ...errors import FormatError, SharnirError, choices, no_such, unknown
-from ...io.load import load
+from ...io.load import XML, load
 from ...io.native.document import Document, read_text
 from ...io.native.entries import FileKind, Record
 from ...io.native.faults import Faults, at, each
@@ -18,6 +18,7 @@ from ...io.native.read import check_settings, format_error
 from ...io.native.reading import read_element
 from ...model.element import Element, element, element_field
 from ...model.model import Model
+from ...model.parts import ALL, MOTION
 from ...model.settings import SimulationSettings, overridden
 from ...model.values import ByName, Choice, Fault, FilePath, Flag, Name, Scalar, Text, Whole, expected
 from ..compute.outputs import outputs_of
@@ -62,6 +63,9 @@ class StudyEntry(Element):
 
     model: Path | None = element_field(FilePath(), default=None, meaning="a model file, from the folder of this file")
     floating: bool = element_field(Flag(), default=False, meaning="whether the root of a URDF model is free")
+    acting: str | None = element_field(
+        Choice((ALL, MOTION)), default=None, meaning="of a robot: whether limits, friction and contacts act, as of sharnir.load"
+    )
     sample: str | None = element_field(Name(), default=None, meaning="a mechanism of sharnir.samples, in place of `model`")
     over: Any = element_field(Over(), default=None, meaning="inputs and their values or distributions, or a list of runs")
     table: Path | None = element_field(FilePath(), default=None, meaning="runs as rows of a CSV file, in place of `over`")
@@ -100,7 +104,12 @@ class StudyFile:
 
 
 def read_study(path: Path) -> StudyFile:
-    document = Document(read_text(path), str(path))
+    document = Document("bodies:" if path.suffix.lower() in XML else read_text(path), str(path))
+    if isinstance(document.data, dict) and "bodies" in document.data and not {"model", "sample"} & document.data.keys():
+        raise FormatError(
+            f"{path}:1: this describes a model, not a study: `sharnir run {path}` simulates it once; a study names it, "
+            f"`model: {path.name}`, and says what varies, `over:`, in a file of its own (docs/studies_file.md)"
+        )
     if document.data is None:
         raise FormatError(f"{path}:1: the file is empty; a study begins with e.g. `model: car.yaml` and `over:`")
     try:
@@ -164,7 +173,7 @@ class _Reader:
     def _model(self) -> Model:
         entry = self.entry
         if entry.model is not None:
-            return load(self._path("model"), floating=entry.floating)  # its mistakes have lines of their own
+            return load(self._path("model"), floating=entry.floating, acting=entry.acting)  # its mistakes have lines of their own
         with at("sample"):
             there = _samples()
             if entry.sample not in there:

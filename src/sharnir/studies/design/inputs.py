@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...analysis.arguments import unit_of_force
 from ...equations.assembly.many_starts import assembled_starts
 from ...equations.assembly.start import Asked, as_guess
 from ...equations.motion.retraction import normalized_start
@@ -15,9 +16,11 @@ from ...errors import AssemblyError, ModelError, StateError, brief, choices, no_
 from ...integrate.trajectory import in_words
 from ...model.element import described
 from ...model.model import Model
+from ...model.parameter_paths import unit_of
 from ...model.settings import SimulationSettings
 from ...model.states import check_state, check_tau
 from ...model.values import ByName, Choice, Kind, Scalar, ScalarOrVector, State, Text, Whole
+from ...simulation.results.joint_motion import COORDINATE, SPEED, columns
 from ...simulation.run.checks import number, values_of
 from ...simulation.run.rollout import rollout
 from ...simulation.run.runs import Runs
@@ -111,6 +114,17 @@ class Inputs:
                 able = f"'q0.joint', 'v0.joint', 'tau.joint', 'states.name', or one of {', '.join((*NUMBERS, *WORDS))}"
                 raise ArgumentError(f"{why} An input is also {able}", "over", name) from None
         return path
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Units of inputs, where the model or the option says them."""
+        m = self.model
+        orders = (("q0", COORDINATE), ("v0", SPEED))
+        known = {f"{part}.{c.name}": c.unit for part, order in orders for j in m.joints for c in columns(m, j, order)}
+        known |= {f"tau.{name}": unit_of_force(m, k) for k, name in enumerate(m.v_names)}
+        known |= {f"states.{name}": unit for name, unit in m.structure.units_of_states.items()}
+        known |= {one.name: one.unit for one in described(SimulationSettings)}
+        return {name: unit_of(m, to) if at == PARAMETER else known.get(name, "") for name, (at, to) in self.places.items()}
 
     @property
     def on_lanes(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import __version__
-from ...errors import MethodError, StateError, StudyError
+from ...errors import MethodError, StateError, StudyError, suggesting
 from ...model.model import Model
 from ...model.states import check_model
 from ...reporting.progress import ProgressBar
@@ -29,6 +29,7 @@ from .searches import METHODS, Settings, installed_optuna, method_named, quiet
 TOLERANCE = 1e-8
 
 
+@suggesting
 def optimize(
     model: Model,
     objective: Quantity,

@@ -23,6 +23,8 @@ from ..server import Server
 from .nodes import SceneNodes
 
 FRAME = 1.0 / 60.0
+PHONE, FREE = 0.65, 0.58
+"""Width over height of a window so narrow that its panel lies over the scene, at the bottom; the share that it leaves free."""
 
 
 class Worker:
@@ -105,6 +107,8 @@ class Stage:
         self.worker = Worker(lambda now: bool(sum(ticker(now) for ticker in list(self.tickers))), self.say)  # all, each time
         self.post, self.start = self.worker.post, self.worker.start
         self._status: Any = None
+        self._home: Scene | None = None
+        self.viser.on_client_connect(lambda client: self.post(("welcome", client.client_id), lambda: self._welcome(client)))
         self._following: tuple[SceneNodes, int] | None = None
         self._followed: FloatArray = np.zeros(3)
 
@@ -126,7 +130,8 @@ class Stage:
     def add(self, scene: Scene, tint: Colour | None = None, room: float = 0.0) -> SceneNodes:
         """Draw a scene beside those that are there. `room` around it, in parts of its size: space for later motion."""
         if not self.scenes:
-            self._home = replace(scene, low=scene.low - room * scene.size, high=scene.high + room * scene.size)
+            low, high = scene.low - room * scene.size, scene.high + room * scene.size
+            self._home = replace(scene, low=low, high=high, outermost=None if room else scene.outermost)
             self._look_home()
         nodes = SceneNodes(self.viser, scene, f"/scene{len(self.scenes)}", tint)
         self.scenes.append(nodes)
@@ -145,6 +150,7 @@ class Stage:
 
     def _look_home(self) -> None:
         scene = self._home
+        assert scene is not None
         camera, up = camera_for(scene, self.aspect), tuple(float(x) for x in scene.up)
         self.viser.scene.set_up_direction(up)
         # neither a photograph of a room as a lamp nor shadows: without a graphics card the first takes half a minute
@@ -153,13 +159,26 @@ class Stage:
         self.viser.scene.add_light_hemisphere("/light/sky", ground_color=(120, 118, 115), intensity=SKY)
         lamp = camera.position + 2.0 * np.linalg.norm(camera.position - camera.target) * scene.up
         self.viser.scene.add_light_directional("/light/lamp", intensity=LAMP, position=tuple(lamp - camera.target))
-        first = self.viser.initial_camera
-        first.position, first.look_at, first.up = camera.position, camera.target, camera.up
-        first.fov = float(np.radians(camera.field))
+        clients = [client.camera for client in self.viser.get_clients().values()]
+        first = self.viser.initial_camera  # where a new direction up puts all clients once more, after the lines below
+        first.position, first.look_at = self._seen(scene, clients[-1].aspect) if clients else (camera.position, camera.target)
+        first.up, first.fov = camera.up, float(np.radians(camera.field))
         first.near, first.far = 1e-3 * max(scene.size, 1e-9), 1e3 * max(scene.size, 1e-9)
-        for client in self.viser.get_clients().values():
-            seen = client.camera
-            seen.up_direction, seen.position, seen.look_at = camera.up, camera.position, camera.target
+        for seen in clients:
+            seen.up_direction = camera.up
+            seen.position, seen.look_at = self._seen(scene, seen.aspect)
+
+    def _welcome(self, client: Any) -> None:
+        if self._home is not None:
+            client.camera.position, client.camera.look_at = self._seen(self._home, client.camera.aspect)
+
+    def _seen(self, scene: Scene, aspect: float) -> tuple[FloatArray, FloatArray]:
+        """Position and target of a camera that shows the whole motion in a window; above the panel of a narrow one."""
+        share = FREE if aspect < PHONE else 1.0
+        camera = camera_for(scene, aspect / share if share < 1.0 else min(aspect, self.aspect))
+        away = (camera.position - camera.target) / share
+        target = camera.target - (1.0 - share) * np.linalg.norm(away) * np.tan(np.radians(camera.field) / 2) * camera.axes()[1]
+        return target + away, target
 
     # --- words --------------------------------------------------------------------------------------------------------------
     def add_status(self) -> None:

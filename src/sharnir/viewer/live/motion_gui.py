@@ -6,6 +6,7 @@ The clock (play, pause, scrub, speed, loop) and the poses at any time, `Playback
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from time import perf_counter as now
 from typing import Any
 
@@ -107,7 +108,8 @@ SCRUBBER = 1000
 
 
 class PlaybackPanel:
-    """Play, pause, scrub, speed, loop. `watchers` are called with the time whenever it changes."""
+    """Play, pause, scrub, speed, loop. `watchers` are called with the time whenever it changes, and whether
+    it plays."""
 
     def __init__(self, stage: Stage, nodes: Sequence[SceneNodes]) -> None:
         self.stage, self.nodes = stage, nodes
@@ -129,6 +131,7 @@ class PlaybackPanel:
     def toggle(self) -> None:
         (self.clock.pause if self.clock.playing else self.clock.play)(now())
         self._label()
+        self.draw()
 
     def scrub(self, t: float) -> None:
         self.clock.scrub(t, now())
@@ -152,7 +155,7 @@ class PlaybackPanel:
         if abs(self._scrubber.value - t) > 0.51 * self._scrubber.step:
             self._scrubber.value = t
         for watcher in self.watchers:
-            watcher(t)
+            watcher(t, self.clock.playing)
 
     def _label(self) -> None:
         word = "pause" if self.clock.playing else "play"
@@ -184,20 +187,22 @@ class PlotsPanel:
                 rows = merged.setdefault((panel.title, panel.unit), [])
                 rows += [(r.t, f"{names[k]}: {label}" if several else label, y, k) for label, y in panel.lines.items()]
         plots = [(headings[key], Plot(lines)) for key, lines in merged.items()]
-        self._plots = [(_chart(stage, panel, plot), plot) for panel, plot in plots]
+        self._plots = [(*_chart(stage, panel, plot), plot) for panel, plot in plots]
+        self.follow(min((float(plot.t[0]) for _, plot in plots), default=0.0))
 
-    def follow(self, t: float) -> None:
-        """Move the line, but not at every frame: each time the chart is drawn anew."""
-        if now() - self._moved >= REFRESH:
+    def follow(self, t: float, playing: bool = False) -> None:
+        """Move the line; not at every frame while it plays: each time the chart is drawn anew."""
+        if not playing or now() - self._moved >= REFRESH:
             self._moved = now()
-            for chart, plot in self._plots:
-                chart.data = plot.data(t)
+            for chart, legend, plot in self._plots:
+                chart.data, legend.content = plot.data(t), plot.legend(t)
 
 
 class Plot:
     """Lines on common times, thinned to what can be seen; the present time is there twice, with a line from bottom to top."""
 
     def __init__(self, lines: Sequence[tuple[FloatArray, str, FloatArray, int]]) -> None:
+        self.colours: list[str] = []
         self.labels, self.of = [label for _, label, _, _ in lines], [k for _, _, _, k in lines]
         times = np.unique(np.concatenate([t for t, _, _, _ in lines]))
         if len(times) > PLOTTED:
@@ -220,6 +225,14 @@ class Plot:
         cursor[k : k + 2] = self.low, self.high
         return (t, *(np.insert(y, k, [np.interp(now_at, self.t, y)] * 2) for y in self.values), cursor)
 
+    def legend(self, now_at: float) -> str:
+        """Colours, names and values at the present time; what is least beside the range of the plot is nothing."""
+        values = [float(np.interp(now_at, self.t, y)) for y in self.values]
+        shown = ["" if np.isnan(x) else f"{x if abs(x) > 1e-6 * (self.high - self.low) else 0.0:.4g}" for x in values]
+        rows = (f"<span><b style='background:{c}'></b>{escape(label)} <output>{x}</output></span>"
+                for c, label, x in zip(self.colours, self.labels, shown, strict=True))  # fmt: skip
+        return f"<div class='st-legend'>{''.join(rows)}</div>"
+
 
 def _resampled(times: FloatArray, t: FloatArray, y: FloatArray) -> FloatArray:
     """A line on other times; nothing before it begins and after it ends."""
@@ -229,7 +242,7 @@ def _resampled(times: FloatArray, t: FloatArray, y: FloatArray) -> FloatArray:
     return np.where((times < t.min() - slack) | (times > t.max() + slack), np.nan, out)
 
 
-def _chart(stage: Stage, panel: Panel, plot: Plot) -> Any:
+def _chart(stage: Stage, panel: Panel, plot: Plot) -> tuple[Any, Any]:
     from viser import uplot
 
     series: list[Any] = [uplot.Series(label="t")]
@@ -238,11 +251,13 @@ def _chart(stage: Stage, panel: Panel, plot: Plot) -> Any:
         n = lines_of[k] = lines_of.get(k, -1) + 1
         colour, dash = (k, n) if several else (n, n // len(COLOURS))  # of several results the colour says which it is
         look: Any = {"stroke": COLOURS[colour % len(COLOURS)], "dash": DASHES[dash % len(DASHES)]}
+        plot.colours.append(COLOURS[colour % len(COLOURS)])
         series.append({"label": label, "width": 1.5, "points": {"show": False}, **look})
     series.append(uplot.Series(label="now", stroke=NOW, width=1, points={"show": False}))
     scales = {"x": uplot.Scale(time=False), "y": uplot.Scale(range=(plot.low, plot.high))}
     look = {"title": panel.axis, "scales": scales, "legend": uplot.Legend(show=True), "height": HEIGHT}
-    return stage.viser.gui.add_uplot(plot.data(float(plot.t[0])), tuple(series), **look)
+    gui = stage.viser.gui
+    return gui.add_uplot(plot.data(float(plot.t[0])), tuple(series), **look), gui.add_html("")
 
 
 # --- paths of points: of a result the whole path, of a running simulation as far as it has come

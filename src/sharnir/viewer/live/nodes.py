@@ -315,7 +315,7 @@ def label_places(scene: Scene, kind: str) -> list[tuple[str, int, FloatArray]]:
         return [(scene.bodies[i], i, np.mean(c, axis=0) if c else np.zeros(3)) for i, c in centres.items()]
     joints: dict[str, tuple[str, int, FloatArray]] = {}
     for part in scene.parts:
-        if part.layer == "joints" and part.name not in joints:
+        if part.layer == "joints" and part.name.startswith("joint ") and part.name not in joints:
             joints[part.name] = (part.name.removeprefix("joint "), part.carrier, np.asarray(part.at[:3, 3], dtype=float))
     return list(joints.values())
 

@@ -25,9 +25,9 @@ from ...equations.rows.constraint_table import table_of
 from ...errors import SharnirError
 from ...model.model import Model
 from ...model.pose import Rotation, quaternion_of, roll_pitch_yaw
+from ...model.quaternions import RPY
 from ...types import FloatArray, State
 
-RPY = ("roll", "pitch", "yaw")
 UPRIGHT = math.pi / 2 - 1e-3
 """The largest pitch: at a right angle roll and yaw are the same turn."""
 

@@ -15,6 +15,7 @@ from ...errors import StateError, brief
 from ...io.load import READABLE, load
 from ...model.model import Model
 from ...reporting.atomic_write import file_path
+from ...reporting.notebook import frame, kernel_shell
 from ...simulation.results.result import Result
 from ...types import State
 from ..build import position_of, scene_of
@@ -192,6 +193,12 @@ class View:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    def _repr_html_(self) -> str:
+        """A frame, where the server's policy allows one: on this machine, without a token."""
+        if self._stopped.is_set() or self.stage.server.token is not None:
+            return f"<code>{escape(repr(self))}</code>"
+        return frame(src=self.url)
+
     def __repr__(self) -> str:
         return f"View({self.url!r}{', stopped' if self._stopped.is_set() else ''})"
 
@@ -199,9 +206,9 @@ class View:
 def view(
     what: Any, *, q: State = None, t: float = 0.0, show: Sequence[str] | None = None, plots: Sequence[str] = (),
     parameters: Mapping[str, float] | None = None, host: str = "127.0.0.1", port: int | None = None, token: str | None = None,
-    open_browser: bool = True, block: bool | None = None, **options: Any,
+    open_browser: bool | None = None, block: bool | None = None, **options: Any,
 ) -> View:  # fmt: skip
-    """Show a model, a result, several results or a file of either in the browser.
+    """Show a model, a result, several results or a file of either in the browser; as the value of a cell, in the notebook.
 
     A model has a slider for every coordinate: loops follow, limits hold; it can be simulated from where it stands and pulled by
     the pointer. Results are played; several are drawn together, each in its colour.
@@ -213,6 +220,7 @@ def view(
     host         the address to listen on: this machine alone, unless told otherwise. On any other the view is open to whoever
                  knows its address and `token` (made up where none is given)
     port         by default the first free one from 8080; 0 for any that is free
+    open_browser by default True, and False in a notebook
     block        wait until Ctrl-C; by default in a script, and not in an interactive session
     options      of `load`, for a file: floating, strict, package_paths
     """
@@ -229,7 +237,7 @@ def view(
         print(f"sharnir: {note}", file=sys.stderr)
     waits = block if block is not None else hasattr(sys.modules["__main__"], "__file__") and not sys.flags.interactive
     try:
-        opened = open_browser and open_in_browser(out.url)
+        opened = (kernel_shell() is None if open_browser is None else open_browser) and open_in_browser(out.url)
         print(f"view: {out.url}" + ("" if opened else " (open it in a browser)"), flush=True)
         if waits:
             out.wait()

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ...analysis.modes import Mode
-from ...errors import StateError, brief
+from ...errors import StateError, brief, suggesting
 from ...model.model import Model
 from ...reporting import pages
 from ...reporting.atomic_write import check_suffix, check_writable, file_path
 from ...reporting.formats import duration, figures, plural
+from ...reporting.notebook import Page, kernel_shell
 from ...reporting.pictures import COLOURS
 from ...reporting.progress import ProgressBar
 from ...simulation.results.charts import Charts, charts, named_results
@@ -35,14 +37,16 @@ FPS = 30.0
 Results = Result | Sequence[Result] | Mapping[str, Result]
 
 
+@suggesting
 def animate(
-    results: Results, path: FilePath = "run.html", *, plots: Sequence[str] = (), show: Sequence[str] | None = None,
+    results: Results, path: FilePath | None = None, *, plots: Sequence[str] = (), show: Sequence[str] | None = None,
     traces: Sequence[Trace] = (), fps: float = FPS, follow: str | None = None,
     view: str | Sequence[float] | None = None, title: str | None = None, progress: bool | None = None,
-) -> Path:  # fmt: skip
+) -> Path | Any:  # fmt: skip
     """A page that opens in any browser, offline, with everything in it: the motion, plots in step with it, the model, the run.
 
     results  one; or several, in a list or {name: result}, drawn over each other
+    path     by default run.html; in a notebook no file is written by default, and the page is shown there
     plots    quantities to plot, by the names that `Result.plot` takes; by default what it plots by default
     show     layers that are on at first: "bodies", "joints", "reactions" …
     traces   points whose paths are drawn: bodies, frames, or (body, point)
@@ -50,32 +54,41 @@ def animate(
     follow   the body that the camera goes along with
     view     "front", "side", "top", or the direction to the camera
     """
-    check_page_file(path)
+    target = _target(path, "run.html")
     for name, r in (named := named_results(results)).items():
         if not len(r):
             raise StateError(f"nothing to show of {brief(name)}: the result has no times")
     takes = [Take(name, scene_of(r, show, traces=traces), r) for name, r in named.items()]
-    return pages.write_page(page(takes, charts(named, tuple(plots)), title, fps, follow, view, progress), path)
+    return _given(page(takes, charts(named, tuple(plots)), title, fps, follow, view, progress), target)
 
 
 def animate_model(
-    model: Model, path: FilePath = "model.html", q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
+    model: Model, path: FilePath | None = None, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None,
     view: str | Sequence[float] | None = None, title: str | None = None,
-) -> Path:  # fmt: skip
+) -> Path | Any:  # fmt: skip
     """A page of a model in one position: to turn it, to see its tree and its masses."""
-    check_page_file(path)
-    return pages.write_page(page([Take(model.name, scene_of(model, show, q, t), model)], title=title, view=view), path)
+    target = _target(path, "model.html")
+    return _given(page([Take(model.name, scene_of(model, show, q, t), model)], title=title, view=view), target)
 
 
 def animate_mode(
-    mode: Mode, path: FilePath = "mode.html", *, amplitude: float | None = None, show: Sequence[str] | None = None,
+    mode: Mode, path: FilePath | None = None, *, amplitude: float | None = None, show: Sequence[str] | None = None,
     view: str | Sequence[float] | None = None, title: str | None = None,
-) -> Path:  # fmt: skip
+) -> Path | Any:  # fmt: skip
     """A page of one period of a mode, which is played again and again."""
-    check_page_file(path)
+    target = _target(path, "mode.html")
     model, title = mode.dynamics.model, title_of_mode(mode) if title is None else title
     take = Take(model.name, scene_of_mode(mode, show, amplitude), model)
-    return pages.write_page(page([take], title=title, view=view), path)
+    return _given(page([take], title=title, view=view), target)
+
+
+def _target(path: FilePath | None, default: str) -> Path | None:
+    """The file, refused where it could not be written; None for a page that a notebook shows."""
+    return None if path is None and kernel_shell() is not None else check_page_file(default if path is None else path)
+
+
+def _given(text: str, target: Path | None) -> Path | Page:
+    return Page(text) if target is None else pages.write_page(text, target)
 
 
 def check_page_file(path: FilePath) -> Path:

@@ -34,6 +34,7 @@ from ..scene import (
     Scene,
     Span,
     ViewDirection,
+    box_corners,
     camera_for,
     direction_of,
     groups,
@@ -99,7 +100,7 @@ def plots(package: Package, found: Charts) -> list[dict[str, Any]]:
                 x, y = x[::-1], y[::-1]
             shown = {"label": curve.label, "colour": curve.colour, "dash": curve.dash}
             curves.append(shown | {name: package.add(z.astype(np.float32)) for name, z in (("t", x), ("y", y))})
-        out.append({"title": chart.heading, "unit": chart.unit, "curves": curves})
+        out.append({"title": chart.axis, "note": chart.heading.removeprefix(chart.title), "range": chart.flat, "curves": curves})
     return out
 
 
@@ -126,7 +127,8 @@ def data_of(
     if follow is not None and not is_name_in(scenes[0].choices, follow):
         raise StateError(f"follow: {no_such('body', follow, scenes[0].choices, 'bodies')}")
     low, high = np.min([s.low for s in scenes], axis=0), np.max([s.high for s in scenes], axis=0)
-    everything = replace(scenes[0], low=low, high=high, size=max(s.size for s in scenes))
+    outer = np.concatenate([box_corners(s.low, s.high) if s.outermost is None else s.outermost for s in scenes])
+    everything = replace(scenes[0], low=low, high=high, outermost=outer, size=max(s.size for s in scenes))
     direction, cameras, runs = direction_of(everything, view), list[dict[str, Any]](), list[dict[str, Any]]()
     for aspect in ASPECTS.tolist():
         c = camera_for(everything, aspect, direction)

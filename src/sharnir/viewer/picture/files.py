@@ -10,12 +10,11 @@ from contextlib import contextmanager, suppress
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from warnings import warn
 
 import numpy as np
 
 from ...analysis.modes import Mode
-from ...errors import NOT_A_NUMBER, StateError, ViewWarning, brief
+from ...errors import NOT_A_NUMBER, StateError, ViewWarning, brief, warn
 from ...model.model import Model
 from ...reporting.atomic_write import atomic_write, check_suffix, check_writable
 from ...reporting.progress import ProgressBar
@@ -34,47 +33,51 @@ PICTURES, OPAQUE = (".png", ".jpg", ".webp"), (".jpg",)
 
 
 def draw(
-    model: Model, path: FilePath, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None, **look: Any
-) -> None:  # fmt: skip
+    model: Model, path: FilePath | None, q: State = None, t: float = 0.0, *, show: Sequence[str] | None = None, **look: Any
+) -> Image | None:  # fmt: skip
     """`Model.draw`; `look`: the fields of `Look`, as in all functions below."""
     asked = _checked(path, look)
     scene = scene_of(model, show, q, t)
-    report(scene, 5)
-    save(Drawing(scene, asked).image(), path)
+    report(scene)
+    return save(Drawing(scene, asked).image(), path)
 
 
 def snapshot(
-    result: Result, path: FilePath, t: float | None = None, *, show: Sequence[str] | None = None, traces: Sequence[Trace] = (),
-    stamp: bool = True, **look: Any,
-) -> None:  # fmt: skip
+    result: Result, path: FilePath | None, t: float | None = None, *, show: Sequence[str] | None = None,
+    traces: Sequence[Trace] = (), stamp: bool = True, **look: Any,
+) -> Image | None:  # fmt: skip
     """`Result.snapshot`."""
     asked = _checked(path, look)
     scene = scene_of(result, show, traces=traces)
     time = float(result.t[-1]) if t is None else check_time(result, t)
     report(scene)
     words = f"t = {time:.3f} s" if truth(stamp, "stamp") else ""
-    save(Drawing(at_times(scene, result, [time]), asked).image(0, words), path)
+    return save(Drawing(at_times(scene, result, [time]), asked).image(0, words), path)
 
 
-def report(scene: Scene, above: int = 4) -> None:
-    """Warn of what is not drawn as the model says; `above`: calls from here to the user's line."""
+def report(scene: Scene) -> None:
+    """Warn of what is not drawn as the model says."""
     for note in scene.notes:
-        warn(note, ViewWarning, stacklevel=above)
+        warn(note, ViewWarning)
 
 
-def _checked(path: FilePath, look: Mapping[str, Any]) -> Look:
+def _checked(path: FilePath | None, look: Mapping[str, Any]) -> Look:
     """The look; a file that cannot be written is refused before anything is drawn."""
     asked = Look(**look)
-    check_suffix(path, tuple(x for x in PICTURES if not (asked.transparent and x in OPAQUE)), "draw")
-    check_writable(path)
+    if path is not None:
+        check_suffix(path, tuple(x for x in PICTURES if not (asked.transparent and x in OPAQUE)), "draw")
+        check_writable(path)
     return asked
 
 
-def save(image: Image, path: FilePath) -> None:
-    """The file appears whole or not at all."""
+def save(image: Image, path: FilePath | None) -> Image | None:
+    """The file appears whole or not at all; without one the picture is the caller's."""
+    if path is None:
+        return image
     with atomic_write(path) as part:
         opaque = image.getchannel("A").getextrema() == (255, 255)
         (image.convert("RGB") if opaque else image).save(part, optimize=True, quality=92)
+    return None
 
 
 # --- videos: every second of one shows the same number of seconds of the motion

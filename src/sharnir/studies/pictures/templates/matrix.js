@@ -76,12 +76,16 @@
     const ticks = column.ticks.filter((_, k) => k % every === 0);
     const bold = column.role === "output" ? "bold " : "";
     Object.assign(pen, { fillStyle: soft, font: "10px system-ui, sans-serif", textBaseline: "middle" });
+    let free = -Infinity;                         // where the next word below may begin
     for (const tick of ticks) {
       const word = lines(pen, column.texts[column.ticks.indexOf(tick)], 44, 1)[0], at = position(column, tick) * size;
       pen.textAlign = "right";
       if (i) pen.fillText(word, x - 4, y + INSET + size - at);
       pen.textAlign = "center";
-      pen.fillText(word, corner(i, i)[0] + INSET + at, n * cell + 4);
+      const middle = corner(i, i)[0] + INSET + at, half = pen.measureText(word).width / 2;
+      if (middle - half < free) continue;
+      pen.fillText(word, middle, n * cell + 4);
+      free = middle + half + 4;
     }
     Object.assign(pen, { fillStyle: ink, font: bold + "11px system-ui, sans-serif", textAlign: "left" });
     const beside = lines(pen, column.label, LEFT - 52, 4);

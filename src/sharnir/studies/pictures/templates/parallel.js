@@ -16,7 +16,8 @@
     const width = Math.max(canvas.parentElement.clientWidth, LEFT + RIGHT + 74 * (n - 1));
     const gap = (width - LEFT - RIGHT) / Math.max(n - 1, 1);
     xs = shown.map((_, i) => LEFT + i * gap);
-    const pen = fit(canvas, width, TOP + TALL + NONE + 22), { ink, soft, paper, line } = theme();
+    const below = shown.some((k) => places[k].includes(null)) ? NONE + 22 : 8;
+    const pen = fit(canvas, width, TOP + TALL + below), { ink, soft, paper, line } = theme();
     const order = [...Array(count).keys()], chosen = order.map(isChosen);
     if (view.brushes.size) {
       Object.assign(pen, { strokeStyle: line, lineWidth: 1, globalAlpha: 0.35 });

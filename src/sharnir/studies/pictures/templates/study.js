@@ -119,7 +119,7 @@ function checkboxes(id, list, least) {            // which columns a chart has
       list.splice(0, list.length, ...wanted);
       redraw();
     });
-    label.append(input, " " + column.name);
+    label.append(input, " " + column.label);
     box.append(label);
   });
 }
@@ -128,7 +128,7 @@ checkboxes("matrix-columns", view.matrix, 1);
 
 const colour = document.getElementById("colour");
 option(colour, -1, "nothing");
-columns.forEach((column, k) => { if (column.varies) option(colour, k, column.name); });
+columns.forEach((column, k) => { if (column.varies) option(colour, k, column.label); });
 colour.value = view.colour;
 colour.addEventListener("change", () => { view.colour = Number(colour.value); redraw(); });
 document.getElementById("all").addEventListener("click", () => { view.brushes.clear(); redraw(); });

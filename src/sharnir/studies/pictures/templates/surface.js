@@ -14,10 +14,10 @@
   const named = (k, value) => escape(`${columns[k].name} ${text(columns[k], value)}`);
   const HOVER = "%{text}<extra></extra>", BLUE = "#4a90c2";
 
-  columns.forEach((column, k) => { if (column.role === "output" && !column.words.length) option(output, k, column.name); });
-  ordered.forEach((k) => option(across, k, columns[k].name));
+  columns.forEach((column, k) => { if (column.role === "output" && !column.words.length) option(output, k, column.label); });
+  ordered.forEach((k) => option(across, k, columns[k].label));
   option(up, -1, "nothing else");
-  ordered.forEach((k) => option(up, k, columns[k].name));
+  ordered.forEach((k) => option(up, k, columns[k].label));
   up.value = ordered.length > 1 ? ordered[1] : -1;
   [output, across, up].forEach((select) => select.addEventListener("change", () => {
     if (up.value === across.value) up.value = ordered.find((k) => String(k) !== across.value) ?? -1;

@@ -67,7 +67,7 @@ async function main() {
   }
 
   function resize() {
-    const { clientWidth: width, clientHeight: height } = stage;
+    const { clientWidth: width, clientHeight: height } = canvas;
     if (!drawing || !width || !height) return;
     drawing.renderer.setSize(width, height, false);
     orbit.resize(width, height);

@@ -10,7 +10,8 @@ class Plot {
     this.figure = document.createElement("figure");
     const caption = this.figure.appendChild(document.createElement("figcaption"));
     const title = caption.appendChild(document.createElement("b"));
-    title.textContent = plot.title + (plot.unit && plot.unit !== "1" ? `, ${plot.unit}` : "");
+    title.textContent = plot.title;
+    caption.append(plot.note);
     const box = this.figure.appendChild(document.createElement("div"));
     box.className = "plot";
     this.below = box.appendChild(document.createElement("canvas"));             // axes and lines: drawn when something changes
@@ -66,9 +67,8 @@ class Plot {
       for (const v of line.y) if (Number.isFinite(v)) { if (v < low) low = v; if (v > high) high = v; }
     }
     if (low > high) [low, high] = [0, 1];
-    const least = 1e-9 * Math.max(Math.abs(low), Math.abs(high)) || 1e-12;      // what does not change is not magnified
-    const room = high - low > least ? 0.06 * (high - low) : Math.max(Math.abs(high) * 0.1, 1e-3);
-    [this.low, this.high] = [low - room, high + room];
+    const room = high > low ? 0.06 * (high - low) : Math.max(Math.abs(high) * 0.1, 1e-3);
+    [this.low, this.high] = this.plot.range || [low - room, high + room];       // what does not change is not magnified
   }
 
   canvas(canvas) {
@@ -91,7 +91,7 @@ class Plot {
     this.colours = { ink: colour("--ink"), soft: colour("--soft"), line: colour("--line"), paper: colour("--paper"), accent: colour("--accent") };
     const c = this.canvas(this.below), rows = ticks(this.low, this.high, Math.max(2, this.height / 34)), [t0, t1] = this.range;
     this.pen = this.canvas(this.above);
-    this.left = 10 + Math.max(...rows.map((tick) => c.measureText(tick.text).width));
+    this.left = 10 + Math.max(30, ...rows.map((tick) => c.measureText(tick.text).width));
     const named = this.events.length && this.events.length <= NAMED;
     [this.right, this.top, this.bottom] = [10, named ? 16 : 8, this.height - 20];
     Object.assign(this.mark.style, { top: `${this.top}px`, height: `${this.bottom - this.top}px` });
@@ -162,7 +162,7 @@ class Plot {
     }
     this.lines.forEach((line, k) => {
       const v = interpolated(line, at);
-      this.values[k].textContent = line.hidden || !Number.isFinite(v) ? "" : short(v);
+      this.values[k].textContent = line.hidden || !Number.isFinite(v) ? "" : short(v, 1e-6 * (this.high - this.low));
       if (line.hidden || !Number.isFinite(v) || (playing && this.hover === null)) return;
       c.beginPath();
       c.arc(this.x(at), this.y(v), 3.2, 0, 2 * Math.PI);
@@ -192,7 +192,8 @@ function interpolated(line, at) {
   return share >= 1 ? y[high] : share <= 0 ? y[low] : y[low] + share * (y[high] - y[low]);
 }
 
-function short(x) { return x === 0 ? "0" : Math.abs(x) < 1e-3 || Math.abs(x) >= 1e5 ? x.toExponential(2) : String(+x.toPrecision(4)); }
+// With four digits; what is least beside the range of its plot is nothing.
+function short(x, least = 0) { return Math.abs(x) <= least ? "0" : Math.abs(x) < 1e-3 || Math.abs(x) >= 1e5 ? x.toExponential(2) : String(+x.toPrecision(4)); }
 
 // Round numbers between two others, about so many.
 function ticks(low, high, about) {
