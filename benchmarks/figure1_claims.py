@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 from sharnir.reporting.formats import figures
@@ -9,10 +10,13 @@ from sharnir.reporting.table import Table
 
 from .figure1_models import CHAINS, TREES, Subject
 from .figure1_plan import ITERATIVE, LINEAR, Measured, Plan
-from .growth import Curve, crossings, exponent, last_decade
+from .growth import crossings, exponent, last_decade
 
 PAPER_MS = {1: (50, 80.0), 2: (30, 60.0), 3: (30, 60.0)}
 """Ends of the axes of the paper's panels: bodies, milliseconds."""
+
+TELLING = 500
+"""Freedoms of the largest mechanism from which an exponent is taken for a law of growth: before, lower powers of N count."""
 
 Claim = tuple[str, str, bool | None]
 
@@ -22,7 +26,8 @@ def claims(chains: Measured, trees: Measured, steps: Measured, plan: Plan) -> st
         linear(chains, trees, plan),
         cubic(chains, plan),
         quadratic(chains, trees, plan),
-        large_constant(chains, plan),
+        large_constant(2, "separate", chains, plan),
+        large_constant(3, "lagrange1", chains, plan),
         freedoms(chains, plan),
         binary(chains, trees, plan),
         structure(chains, trees, plan),
@@ -35,87 +40,107 @@ def claims(chains: Measured, trees: Measured, steps: Measured, plan: Plan) -> st
     ).markdown()
 
 
-def tail(curve: Curve) -> float | None:
-    return exponent(curve, *last_decade(curve)) if curve else None
+class Tails:
+    """Exponents of curves over their last decades."""
 
+    def __init__(self, measured: Measured, subjects: list[Subject], methods: tuple[str, ...], plan: Plan) -> None:
+        curves = [(s, measured.curve(s.shape, s.axes, m, plan.loops)) for s in subjects for m in methods]
+        found = [(p, s.axes * max(c)) for s, c in curves if c and (p := exponent(c, *last_decade(c))) is not None]
+        self.exponents = [p for p, _ in found]
+        self.freedoms = min((reach for _, reach in found), default=0)
+        """Of the largest mechanism that was measured, where a curve ends first."""
 
-def tails(measured: Measured, subjects: list[Subject], methods: tuple[str, ...], plan: Plan) -> list[float]:
-    curves = [measured.curve(s.shape, s.axes, m, plan.loops) for s in subjects for m in methods]
-    return [p for p in map(tail, curves) if p is not None]
+    @property
+    def shown(self) -> str:
+        if not self.exponents:
+            return "not measured"
+        low, high = min(self.exponents), max(self.exponents)
+        return f"{low:.2f}" if low == high else f"{low:.2f} to {high:.2f}"
 
+    def within(self, low: float, high: float) -> bool | None:
+        """Whether all are, or None where mechanisms were too small for the law to show."""
+        return all(low <= p <= high for p in self.exponents) if self.freedoms >= TELLING else None
 
-def between(values: list[float]) -> str:
-    return f"{min(values):.2f} to {max(values):.2f}" if values else "not measured"
-
-
-def within(values: list[float], low: float, high: float) -> bool | None:
-    return all(low <= x <= high for x in values) if values else None
+    def remark(self) -> str:
+        small = self.exponents and self.freedoms < TELLING
+        return f"; curves end at {self.freedoms} freedoms, too few for a law of growth" if small else ""
 
 
 def linear(chains: Measured, trees: Measured, plan: Plan) -> Claim:
-    p = tails(chains, CHAINS, LINEAR, plan) + tails(trees, TREES, LINEAR, plan)
-    return "methods 2 and 3 cost O(N), whatever the structure", f"exponents {between(p)}", within(p, 0.8, 1.2)
+    on_chains, on_trees = Tails(chains, CHAINS, LINEAR, plan), Tails(trees, TREES, LINEAR, plan)
+    seen = f"exponents {on_chains.shown} on chains, {on_trees.shown} on trees{on_chains.remark() or on_trees.remark()}"
+    return "methods 2 and 3 cost O(N), whatever the structure", seen, both(on_chains.within(0.8, 1.2), on_trees.within(0.8, 1.2))
+
+
+def both(one: bool | None, other: bool | None) -> bool | None:
+    return None if one is None or other is None else one and other
 
 
 def cubic(chains: Measured, plan: Plan) -> Claim:
-    p = tails(chains, CHAINS, ("composite",), plan)
-    return "method 1 costs O(N³) on a chain", f"exponents {between(p)}", within(p, 2.5, 3.5)
+    p = Tails(chains, CHAINS, ("composite",), plan)
+    return "method 1 costs O(N³) on a chain", f"exponents {p.shown}{p.remark()}", p.within(2.5, 3.5)
 
 
 def quadratic(chains: Measured, trees: Measured, plan: Plan) -> Claim:
-    on_chains, on_trees = tails(chains, CHAINS, ITERATIVE, plan), tails(trees, TREES, ITERATIVE, plan)
+    on_chains, on_trees = Tails(chains, CHAINS, ITERATIVE, plan), Tails(trees, TREES, ITERATIVE, plan)
     curve = {r.bodies: r.iterations for r in chains.records if (r.axes, r.method) == (1, ITERATIVE[0])}
     few, many = min((n for n in curve if n >= 10), default=min(curve)), max(curve)
     seen = (
-        f"exponents {between(on_chains)} on chains, {between(on_trees)} on trees, at a step of {1e3 * plan.step:g} ms. An "
-        f"iteration is O(N²); their number is not constant: {curve[few]:.1f} at N = {few}, {curve[many]:.1f} at N = {many} "
-        f"(`{ITERATIVE[0]}`, one-axis chain), and where the method gives up a factorisation is added"
+        f"exponents {on_chains.shown} on chains, {on_trees.shown} on trees, at a step of {1e3 * plan.step:g} ms"
+        f"{on_chains.remark() or on_trees.remark()}. An iteration is O(N²); their number is not constant: {curve[few]:.1f} at "
+        f"N = {few}, {curve[many]:.1f} at N = {many} (`{ITERATIVE[0]}`, one-axis chain), and where the method gives up a "
+        "factorisation is added"
     )
-    return "the iterative methods 4 and 5 cost O(N²) for every structure", seen, within(on_chains + on_trees, 1.5, 2.3)
+    holds = both(on_chains.within(1.5, 2.3), on_trees.within(1.5, 2.3))
+    return "the iterative methods 4 and 5 cost O(N²) for every structure", seen, holds
 
 
-def overtaking(measured: Measured, subject: Subject, method: str, plan: Plan) -> float | None:
-    """From which N a method is faster than composite bodies, for good."""
-    a, b = (measured.curve(subject.shape, subject.axes, m, plan.loops) for m in ("composite", method))
-    found = crossings(a, b, 1.1)
-    if found:
-        return found[-1].at if found[-1].lower == 1 else None
-    n = max(set(a) & set(b))
-    return min(a) if b[n] < a[n] else None
+class Overtaking:
+    """From which N a method is faster than composite bodies for good, or what the sizes that were measured say of it."""
+
+    def __init__(self, chains: Measured, subject: Subject, method: str, plan: Plan) -> None:
+        a, b = (chains.curve(subject.shape, subject.axes, m, plan.loops) for m in ("composite", method))
+        found = crossings(a, b, 1.1)
+        last = max(set(a) & set(b))
+        if found:
+            met = found[-1].at if found[-1].lower == 1 else None
+        else:
+            met = min(a) if b[last] < a[last] else None
+        self.least, self.most = (last, math.inf) if met is None else (met, met)
+
+    def __str__(self) -> str:
+        if math.isinf(self.most):
+            return f"more than {self.least:g}"
+        return f"{self.least:.0f}" if self.least > 1 else "1 (always)"
 
 
-def places(measured: Measured, method: str, plan: Plan) -> list[float | None]:
-    return [overtaking(measured, subject, method, plan) for subject in CHAINS]
+def places(chains: Measured, method: str, plan: Plan) -> list[Overtaking]:
+    return [Overtaking(chains, subject, method, plan) for subject in CHAINS]
 
 
-def listed(found: list[float | None]) -> str:
-    return ", ".join("never" if n is None else f"{n:.0f}" if n > 1 else "1 (always)" for n in found)
-
-
-def large_constant(chains: Measured, plan: Plan) -> Claim:
-    two, three = places(chains, "separate", plan), places(chains, "lagrange1", plan)
-    seen = f"in loops 2 overtakes 1 at N ≈ {listed(two)} (1, 2, 3 axes), 3 overtakes 1 at N ≈ {listed(three)}"
-    holds = all(n is not None and n > 5 for n in three)
-    if holds and not all(n is not None and n > 5 for n in two):
-        seen += ": true of 3; for 2 the constant is small here"
-    return "methods of linear cost have a large constant and pay only when bodies are many", seen, holds
+def large_constant(number: int, method: str, chains: Measured, plan: Plan) -> Claim:
+    found = places(chains, method, plan)
+    known = all(math.isfinite(place.most) for place in found)
+    holds = False if any(place.most <= 5 for place in found) else True if known else None
+    seen = f"in loops {number} overtakes 1 at N: {', '.join(map(str, found))} (1, 2, 3 axes)"
+    return f"method {number}, of linear cost, has a large constant and pays only when bodies are many", seen, holds
 
 
 def freedoms(chains: Measured, plan: Plan) -> Claim:
-    three = [n for n in places(chains, "lagrange1", plan) if n is not None]
-    holds = len(three) == len(CHAINS) and all(later < earlier for earlier, later in pairwise(three))
-    seen = f"the N at which 3 overtakes 1 goes {' → '.join(f'{n:.0f}' for n in three)} as joints get 1, 2, 3 axes"
+    three = places(chains, "lagrange1", plan)
+    pairs = list(pairwise(three))
+    if any(later.least >= earlier.most for earlier, later in pairs):
+        holds: bool | None = False
+    else:  # of two that lie beyond the largest N it is not known which comes first
+        holds = True if all(later.most <= earlier.least for earlier, later in pairs) else None
+    seen = f"the N at which 3 overtakes 1 goes {' → '.join(map(str, three))} as joints get 1, 2, 3 axes"
     return "which method is best depends on the freedoms of the joints: more of them favour the multipliers", seen, holds
 
 
 def binary(chains: Measured, trees: Measured, plan: Plan) -> Claim:
-    chain, tree = (tails(m, subjects, ("composite",), plan) for m, subjects in ((chains, CHAINS[:1]), (trees, TREES[:1])))
-    seen, holds = "not measured", None
-    if chain and tree:
-        seen, holds = (
-            f"exponent of method 1, one axis: {chain[0]:.2f} on the chain, {tree[0]:.2f} on the binary tree",
-            tree[0] < 1.5,
-        )
+    chain, tree = (Tails(m, subjects, ("composite",), plan) for m, subjects in ((chains, CHAINS[:1]), (trees, TREES[:1])))
+    holds = tree.within(0.0, 1.5)
+    seen = f"exponent of method 1, one axis: {chain.shown} on the chain, {tree.shown} on the binary tree{tree.remark()}"
     if holds is False:
         seen += "; factorising is nearly linear there, but the matrix is stored dense, and clearing it is O(N²)"
     return "for a binary tree Lagrange's second kind comes near to O(N)", seen, holds
@@ -129,8 +154,9 @@ def structure(chains: Measured, trees: Measured, plan: Plan) -> Claim:
             chain = chains.curve("chain", subject.axes, method, plan.loops)
             n = max(set(tree) & set(chain))
             ratios.append(tree[n] / chain[n])
-    seen = f"trees over chains at the largest N: {between(ratios)} times"
-    return "the speed of methods 2 and 3 hardly depends on the structure", seen, within(ratios, 0.6, 1.67)
+    low, high = min(ratios), max(ratios)
+    seen = f"trees over chains at the largest N: {low:.2f} to {high:.2f} times"
+    return "the speed of methods 2 and 3 hardly depends on the structure", seen, low >= 0.6 and high <= 1.67
 
 
 def small_steps(steps: Measured, plan: Plan) -> Claim:

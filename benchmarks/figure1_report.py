@@ -22,7 +22,8 @@ MARGIN = 1.1
 OURS = {
     "composite": "LᵀDL along the tree; on a chain that is the dense factorisation",
     "separate": "",
-    "lagrange1": "multipliers eliminated body by body on the tree, the band never stored",
+    "lagrange1": "multipliers eliminated body by body on the tree, the band never stored; Cholesky on the band of (3.10), as "
+    "printed, is the form `lagrange1-banded` of `sharnir.forms`, in NumPy and not timed",
     "inverse-iterative": "inertia matrix by composite bodies",
     "direct-iterative": "our reading: the paper refers to another for it",
 }

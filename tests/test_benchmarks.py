@@ -219,31 +219,80 @@ def test_figure_1_by_one_command(tmp_path, monkeypatch):
     assert "nan" not in text and "inf " not in text
 
 
-def test_the_words_of_figure_1_follow_from_the_numbers():
-    """Curves made by rule: 1 costs N³/10, 2 costs 10 N, 3 costs 40 N, the iterative ones N²; on trees 1 is linear."""
-    rules = {"composite": (0.1, 3), "separate": (10.0, 1), "lagrange1": (40.0, 1)}
-    rules |= dict.fromkeys(figure1_plan.ITERATIVE, (1.0, 2))
-    plan = figure1_plan.Plan((1, 2, 5, 10, 20, 50, 100), stepped={1: (10,)}, steps=(1e-4, 1e-3))
+RULES = {"composite": (0.1, 3), "separate": (10.0, 1), "lagrange1": (40.0, 1)}
+RULES |= dict.fromkeys(figure1_plan.ITERATIVE, (1.0, 2))
+"""Curves made by rule: 1 costs N³/10, 2 costs 10 N, 3 costs 40 N over the axes, the iterative ones N²; on trees 1 is linear."""
 
-    def made(subject, n, method, step=1e-3, slower=1.0):
-        scale, power = rules[method] if subject.shape == "chain" or method != "composite" else (5.0, 1)
-        number = figure1_plan.METHODS[method][0]
-        cost = slower * scale * n**power / (subject.axes if method == "lagrange1" else 1.0)
-        return figure1_plan.Record(subject.shape, subject.axes, n, n * subject.axes, number, method, "loops", step, cost, 3.0)
 
+def by_rule(subject, n, method, step=1e-3, slower=1.0):
+    scale, power = RULES[method] if subject.shape == "chain" or method != "composite" else (5.0, 1)
+    number = figure1_plan.METHODS[method][0]
+    cost = slower * scale * n**power / (subject.axes if method == "lagrange1" else 1.0)
+    return figure1_plan.Record(subject.shape, subject.axes, n, n * subject.axes, number, method, "loops", step, cost, 3.0)
+
+
+def words_by_rule(sizes, slower=lambda method, axes, n: 1.0):
+    plan = figure1_plan.Plan(sizes, stepped={1: (10,)}, steps=(1e-4, 1e-3))
     chained, branched = (
-        figure1_plan.Measured([made(s, n, m) for s in subjects for n in plan.sizes for m in rules])
+        figure1_plan.Measured(
+            [by_rule(s, n, m, slower=slower(m, s.axes, n)) for s in subjects for n in plan.sizes for m in RULES]
+        )
         for subjects in (figure1_models.CHAINS, figure1_models.TREES)
     )
-    steps = [made(figure1_models.CHAINS[0], 10, "composite")]
-    steps += [made(figure1_models.CHAINS[0], 10, m, h, x) for m in figure1_plan.ITERATIVE for h, x in ((1e-4, 0.5), (1e-3, 2.0))]
-    text = figure1_report.text(chained, branched, figure1_plan.Measured(steps), plan, (0.0, 1.0))
-    assert "Fastest in loops: `composite` 1–10, `separate` 20–100" in text  # at 10 both cost 100
+    chain = figure1_models.CHAINS[0]
+    steps = [by_rule(chain, 10, "composite")]
+    steps += [by_rule(chain, 10, m, h, x) for m in figure1_plan.ITERATIVE for h, x in ((1e-4, 0.5), (1e-3, 2.0))]
+    return figure1_report.text(chained, branched, figure1_plan.Measured(steps), plan, (0.0, 1.0))
+
+
+def verdict(text, claim):
+    (line,) = (line for line in text.splitlines() if line.startswith(f"| {claim}"))
+    return line.split("|")[-2].strip()
+
+
+def test_the_words_of_figure_1_follow_from_the_numbers():
+    text = words_by_rule((1, 2, 5, 10, 20, 50, 100, 200, 500, 1000))
+    assert "Fastest in loops: `composite` 1–10, `separate` 20–1000" in text  # at 10 both cost 100
     assert "`lagrange1` overtakes `composite` at N ≈ 20; `inverse-iterative` overtakes `composite` at N ≈ 10" in text
-    assert "| chain, one-axis joints | **3.00** (10–100), 3.00 | **1.00** (10–100), 1.00 |" in text
+    assert "| chain, one-axis joints | **3.00** (100–1000), 3.00 | **1.00** (100–1000), 1.00 |" in text
     assert "one-axis joints: `inverse-iterative` is faster than factorising below a step of 0.0003 s at N = 10" in text
     assert "goes 20 → 14 → 12 as joints get 1, 2, 3 axes | agrees |" in text
     assert "3.00 on the chain, 1.00 on the binary tree | agrees |" in text
+    for claim in ("methods 2 and 3 cost", "method 1 costs", "the iterative methods 4", "method 2, of", "method 3, of"):
+        assert verdict(text, claim) == "agrees"
+
+
+LAWS = ("methods 2 and 3 cost", "method 1 costs", "the iterative methods 4", "for a binary tree")
+
+
+def test_a_short_run_judges_no_law_of_growth():
+    """Fixed costs bend the curves of a hundred bodies: O(N³) of method 1 is there, and cannot be told from less."""
+
+    def flat(method, axes, n):
+        return 1.0 + 3000.0 / n**2 if method == "composite" else 1.0
+
+    short, long = words_by_rule((1, 2, 5, 10, 20, 50, 100), flat), words_by_rule((1, 10, 100, 200, 500, 1000), flat)
+    assert [verdict(short, claim) for claim in LAWS] == ["—"] * 4
+    assert short.count("curves end at 100 freedoms, too few for a law of growth") == 4
+    assert verdict(long, "method 1 costs") == verdict(long, "methods 2 and 3 cost") == "agrees" and "too few" not in long
+    assert verdict(words_by_rule((1, 100, 300, 1000), lambda method, axes, n: n), "methods 2 and 3 cost") == "differs"
+
+
+@pytest.mark.parametrize(
+    ("slower", "places", "held"),
+    [
+        ({1: 10.0}, "more than 50 → 14 → 12", "agrees"),  # beyond the sizes that were measured is later than within them
+        ({1: 10.0, 2: 20.0}, "more than 50 → more than 50 → 12", "—"),  # of two beyond nothing is known
+        ({1: 10.0, 2: 20.0, 3: 30.0}, "more than 50 → more than 50 → more than 50", "—"),
+        ({3: 100.0}, "20 → 14 → more than 50", "differs"),
+        ({2: 4.0}, "20 → 28 → 12", "differs"),
+    ],
+)
+def test_a_place_beyond_the_sizes_measured_is_a_bound(slower, places, held):
+    text = words_by_rule((1, 2, 5, 10, 20, 50), lambda method, axes, n: slower.get(axes, 1.0) if method == "lagrange1" else 1.0)
+    assert f"goes {places} as joints" in text
+    assert verdict(text, "which method is best") == held
+    assert verdict(text, "method 3, of") == ("—" if "more" in places else "agrees")
 
 
 def test_a_method_that_grows_too_slow_is_stopped_and_named():

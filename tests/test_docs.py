@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from benchmarks.__main__ import FUZZ, NAMES
 
 import sharnir as sh
 from sharnir.cli.main import main
+from sharnir.forms import FORMS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
@@ -115,6 +117,21 @@ def test_every_equation_of_ours_has_one_number():
     assert {number: pages for number, pages in found.items() if len(pages) > 1} == {}
 
 
+def test_names_of_the_glossary_exist():
+    model = sh.samples.four_bar()
+    x, d, forms = sh.matrices(model), sh.Dynamics(model), {node.name for node in sh.classify(model)}
+    known = {*forms, *FORMS, *(method.name for method in sh.methods()), "ground"}
+    rows = re.findall(r"(?m)^\|.*\|(.*)\|[^|]*\|$", (THEORY / "glossary.md").read_text(encoding="utf-8"))
+    found = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+    assert len(found) > 60
+    for name in found:
+        owner, _, rest = name.split("(")[0].partition(".")
+        if name.startswith('"'):
+            assert name.strip('"') in known, name
+        elif rest:
+            attrgetter(rest)({"sh": sh, "x": x, "d": d, "model": model}[owner])
+
+
 def test_the_citation_has_the_version_of_the_package():
     assert f"\nversion: {sh.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
@@ -145,9 +162,12 @@ def test_iterations_of_the_inverse_iterative_method(change, fewest, most):
 
 def test_ranges_of_equations_are_those_of_the_pages():
     ranges = re.findall(
-        r"\*\*\(([A-Z]+)(\d+)\)(?:–|, )\([A-Z]+(\d+)\)\*\* in\s+\[(\w+\.md)\]", (THEORY / "README.md").read_text(encoding="utf-8")
+        r"\*\*\(([A-Z]+)(\d+)\)(?:–|, )\([A-Z]+(\d+)\)\*\*(?: stand)? in\s+\[(\w+\.md)\]",
+        (THEORY / "README.md").read_text(encoding="utf-8"),
     )
-    assert len(ranges) >= 9
+    pages = [page.name for page in THEORY.glob("*.md")]
+    numbered = {page for page in pages if re.search(r"(?m) {3,}\([A-Z]+\d+\)$", text_of(f"docs/theory/{page}"))}
+    assert {page for *_, page in ranges} == numbered
     for letter, first, last, page in ranges:
         text = (THEORY / page).read_text(encoding="utf-8")
         found = [int(k) for k in re.findall(rf" {{3,}}\({letter}(\d+)\)", text)]

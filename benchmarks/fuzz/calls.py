@@ -29,6 +29,7 @@ OUTPUTS = {
     "SimulationState",
     "Plant",
     "Rollout",
+    "Classification",
     "Comparison",
     "Matrices",
     "Motion",

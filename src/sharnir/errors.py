@@ -216,7 +216,7 @@ def suggestion(name: object, names: Iterable[str]) -> str:
 
 def comma_hint(text: str) -> str:
     """`write 0.5: the decimal separator is a point` for "0,5"; nothing for other texts."""
-    found = re.search(r"(?<![\w.,])[-+]?\d+,\d+(?![\w.,])", text)
+    found = re.search(r"(?<![\w.,])[-+]?\d+,\d+(?![\w.,])", text[:LONGEST_SHOWN])
     return f"write {found[0].replace(',', '.')}, not {found[0]}: the decimal separator is a point" if found else ""
 
 

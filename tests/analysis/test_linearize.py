@@ -300,7 +300,7 @@ def test_pictures_are_drawn_into_files(tmp_path):
     ({"outputs": ["q.hinge3"]}, "did you mean 'q.hinge2'"),
     ({"outputs": ["hinge1"]}, "outputs: 'hinge1' is no coordinate"),
     ({"outputs": [3]}, "outputs: 3 is no coordinate"),
-    ({"q": [1.0]}, r"q: expected \(2,\), got \(1,\)"),
+    ({"q": [1.0]}, r"q: expected \(2,\), one number each for .*, got \(1,\)"),
     ({"tau": [np.nan, 0.0]}, "tau: 'hinge1' is nan"),
     ({"t": "now"}, "t: expected a number"),
     ({"independent": ["hing1"]}, "independent: no coordinate 'hing1'; did you mean 'hinge1'"),

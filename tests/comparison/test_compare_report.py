@@ -43,10 +43,13 @@ class Tags(HTMLParser):
 
 
 def hostile() -> sh.Model:
-    """Names that would be markup, and a body whose name is in a reason."""
+    """Names that would be markup, and a joint whose name is in a reason."""
     m = sh.Model(HOSTILE)
-    m.add_body(HOSTILE, mass=1.0, inertia=(1.0, 1.0, 0.0))
+    m.add_body(HOSTILE, mass=1.0, inertia=(1.0, 1.0, 0.1))
+    m.add_body("wheel", mass=1.0, inertia=(1.0, 1.0, 0.1))
+    m.add_joint("axle", sh.Revolute("x"), HOSTILE, "wheel")
     m.add_joint(HOSTILE, sh.Revolute("x"), "ground", HOSTILE)
+    m.couple(HOSTILE, "axle", 2.0)
     return m
 
 
@@ -143,7 +146,7 @@ def test_charts_are_valid_data(page):
 def test_a_page_without_a_single_answer_still_says_why(tmp_path):
     c = sh.compare(hostile(), "lagrange1", "python", **QUICK)
     text = c.report(tmp_path / "none.html").read_text(encoding="utf-8")
-    assert "divides by the mass matrix" in text and len(text) < 50_000 and c.best is None
+    assert "does not handle coupled coordinates" in text and len(text) < 50_000 and c.best is None
     with pytest.raises(sh.StateError, match="nothing to plot"):
         c.plot(tmp_path / "none.png")
 
@@ -202,7 +205,7 @@ def file(tmp_path):
     return write(tmp_path, *arm())
 
 
-FEW = ("--methods", "separate,composite", "--backends", "python", "--states", 2, "--rounds", 2, "--batch", 4)
+FEW = ("--acting", "motion", "--methods", "separate,composite", "--backends", "python", "--states", 2, "--rounds", 2, "--batch", 4)
 
 
 def test_table_numbers_picture_and_page(run, file, tmp_path):

@@ -21,7 +21,7 @@ from sharnir.dialect.double_double_code import PAIRS
 from sharnir.dialect.kernels import double_double as dd
 from sharnir.dialect.native import Loop
 from sharnir.dialect.storage import allocate
-from sharnir.equations.kernels.solution import ConstrainedState, solve
+from sharnir.equations.kernels.solution import ConstrainedState, solve_weighted, weights
 from sharnir.equations.motion.derivative import trace_derivative
 from sharnir.kernels.constrained import EXACT
 from sharnir.trace import Graph
@@ -140,6 +140,11 @@ def test_what_doubles_lose_is_kept():
 
 
 # --- loops ----------------------------------------------------------------------------------------------------------------------
+def solve(c):
+    weights(c)
+    solve_weighted(c)
+
+
 def test_loops_solve_equations_as_straight_line_code_does():
     """Accelerations of a closed mechanism next to a singular position, by a loop over arrays of pairs; there doubles are lost."""
     n = 3

@@ -226,7 +226,7 @@ def test_bad_arguments_are_named(options, says):
 
 
 def test_an_option_nobody_has_is_a_type_error():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'speed'"):
+    with pytest.raises(TypeError, match="unknown argument 'speed'"):
         sh.rollout(sh.samples.pendulum(), np.zeros((1, 1)), dt=DT, steps=1, speed=3.0)
 
 

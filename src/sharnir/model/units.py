@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import UnitWarning, warn
+from ..errors import LONGEST_SHOWN, UnitWarning, warn
 from .values import coordinate_limits
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ SI = {
     "kg/m³": ("kg/m³", 1.0), "g/cm³": ("kg/m³", 1e3), "N m": ("N m", 1.0), "kg m²": ("kg m²", 1.0), "V": ("V", 1.0),
 }  # fmt: skip
 """By unit: the one of SI, and how many of it."""
-_NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\W\d_].*|°)\s*")
+_NUMBER = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\W\d_].*|°)\s*")
 
 
 def in_si(text: str) -> tuple[float, str] | None:
     """(0.03, "m") of "30 mm"; None of what is no number with a unit."""
-    found = _NUMBER.fullmatch(text)
+    found = _NUMBER.fullmatch(text) if len(text) <= LONGEST_SHOWN else None
     unit = SI.get(found[2].strip().replace("^", "").replace("m3", "m³").replace("m2", "m²")) if found else None
     return (float(found[1]) * unit[1], unit[0]) if found and unit else None
 

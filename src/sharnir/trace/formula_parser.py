@@ -57,7 +57,7 @@ def parse(text: str, names: Collection[str], roots: Collection[str] = (), tables
         why = f" at character {error.offset}" if isinstance(error, SyntaxError) and error.offset else ""
         cut_at_comma = text.count("(") > text.count(")")  # as YAML does inside […] and {…}
         quote = "; quote a formula that contains a comma" if cut_at_comma else ""
-        if found := re.search(r"([\d.]+) ?(?:deg|°)", text):
+        if found := re.search(r"(\d[\d.]*) ?(?:deg|°)", shortened(text, 60)):
             quote = f"; of degrees write {found[1]}*deg"
         raise ModelError(f"formula {_shown(text)}: cannot be read{why}; write e.g. '0.3*sin(2*t)'{quote}") from None
     if "#" in text and "'" not in text and '"' not in text:
