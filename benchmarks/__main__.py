@@ -37,6 +37,7 @@ MEASURED = {
     "choice": ("choice", 'method="auto" on sixty models, compared with the fastest method of each'),
     "pages": ("pages", "Pages of motions: size, and frames a second in a Chromium without a graphics processor"),
     "steps": ("steps", "Loops around a simulation: a step from Python, a sample of a controller, processor time"),
+    "cliffs": ("cliffs", "One step beside the fast path: steps of a Simulation, other arguments, short runs, rows of four-bars"),
     "studies": ("studies", "Studies: thousands of runs, times faster than one at a time and than Exudyn's ParameterVariation"),
     "soak": ("soak", "Memory that stays in a process of many models and simulations"),
 }

@@ -26,6 +26,7 @@ OUTPUTS = {
     "Ground",
     "Commands",
     "Sample",
+    "SimulationBatch",
     "SimulationState",
     "Plant",
     "Rollout",

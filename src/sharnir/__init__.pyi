@@ -145,6 +145,7 @@ from .simulation.control.sampled import Sampled as Sampled
 from .simulation.results.plots import plot as plot
 from .simulation.results.result import Result as Result
 from .simulation.results.trajectories import Rollout as Rollout
+from .simulation.run.lanes import SimulationBatch as SimulationBatch
 from .simulation.run.rollout import rollout as rollout
 from .simulation.run.simulate import simulate as simulate
 from .simulation.run.stepper import Simulation as Simulation

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .backends.counting import Count
-from .backends.fast_path import FastPath
+from .backends.fast_path import FastPath, placed
 from .equations.motion.constrained import ConstrainedEquations
 from .errors import MethodError, brief, known, suggesting
 from .forms.solution import Solution
@@ -84,9 +84,11 @@ class Dynamics(Shown, Questions):
         if wrenches is None:
             fast = self._fast_forward  # written out: a call more would be felt in a single state
             more = self._evaluator.fast_parameters(parameters) if self._parametric or parameters is not None else ()
-            done = fast.single(q, v, tau, *more, t) if out is None else None
+            done = fast.single(q, v, tau, *more, t)
             if done is None:
                 done = fast.batch(out, q, v, tau, *more, t)
+            elif out is not None:
+                done = placed(done, out)
             if done is not None:
                 return done
         return self._with_inertia.forward(At(q=q, v=v, tau=tau, t=t, wrench=wrenches, parameter=parameters), out)

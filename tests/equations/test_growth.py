@@ -67,7 +67,7 @@ def test_work_of_one_call_grows_with_the_size_and_not_with_its_square():
         return lines(lambda: d.forward(q, v)), int(np.sum(np.diff(tree.unknown) * tree.width**2))
 
     (few, narrow), (many, wide) = work(80), work(400)
-    assert many <= few + 10
+    assert many <= few + 40  # long calls run beside the thread that hears Ctrl-C
     assert wide <= 1.05 * 5.0 * narrow
 
 

@@ -47,14 +47,24 @@ class FastPath(NamedTuple):
 
     def __call__(self, out: np.ndarray | None, *inputs: Any) -> Any:
         """The result of whichever of the two applies."""
-        done = self.single(*inputs) if out is None else None
-        return self.batch(out, *inputs) if done is None else done
+        done = self.single(*inputs)
+        return self.batch(out, *inputs) if done is None else done if out is None else placed(done, out)
 
     def row(self, rows: Mapping[str, np.ndarray]) -> Any:
         """The result for one state, given as checked rows by name."""
         if not self.inputs:
             return None
         return self.single(*[rows[name][0] for name in self.inputs if name != "t"], float(rows["t"][0, 0]))
+
+
+def placed(found: Any, out: object) -> Any:
+    """The only result of one state in the array `out`; None where that is no place for it."""
+    if found.__class__ is not np.ndarray or not isinstance(out, np.ndarray) or out.shape != found.shape:
+        return None
+    if out.dtype != found.dtype or not out.flags.c_contiguous or not out.flags.writeable:
+        return None
+    out[...] = found
+    return out
 
 
 def fast_path(runner: Runner | None, threads: int = 1) -> FastPath:

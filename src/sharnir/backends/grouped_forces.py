@@ -86,7 +86,7 @@ def flat_motion(
     return flat, out
 
 
-def finite(arrays: Mapping[str, np.ndarray], runner: Interface) -> list[Native]:
+def finite(arrays: Mapping[str, np.ndarray], runner: Runner) -> list[Native]:
     """Where there is an array `check`: it becomes 0 if all numbers that go in and come out are finite, else nan."""
     if "check" not in arrays:
         return []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -155,9 +155,14 @@ class PiecewiseRun:
             "ng": system.n_events,
             "nf": 64 + 2 * system.n_events,
             "nw": len(request.times),
-            "rows": max(4, min(ROWS, 2**19 // max(system.n, 1), len(request.times) or ROWS)),
+            "rows": max(4, min(self._most_rows(), 2**19 // max(system.n, 1))),
         }
         return borrow(system, method, sizes, self.compiled, self.store)
+
+    def _most_rows(self) -> int:
+        """Rows before Python collects them; few where only the ends of the run are wanted, so that its arrays are reused."""
+        few = ROWS if self.request.every else 8
+        return min(ROWS, len(self.request.times)) if self.request.times.size else few
 
     def _use(self, workspace: Workspace) -> None:
         self.workspace, self.method = workspace, workspace.method
@@ -213,22 +218,45 @@ class PiecewiseRun:
         self.output.every[0], self.output.next[0], self.output.count[0] = request.every, 0.0, 0.0
 
     def run(self, progress: Progress | None, limits: tuple[float, float], keep: Keep | None = None) -> Trajectory:
-        status, cause = outcome(partial(self._run, progress, *limits, keep))
+        return self._finished(partial(self._run, progress, *limits, keep))
+
+    def resume(self, interrupted: bool = False) -> Trajectory:
+        """The whole run after its first piece was made by `workspace.drive` itself; `interrupted`: by Ctrl-C."""
+
+        def rest() -> str:
+            if interrupted:
+                raise KeyboardInterrupt
+            return self._run(None, np.inf, np.inf, None, driven=True)
+
+        return self._finished(rest)
+
+    def _finished(self, go: Callable[[], str]) -> Trajectory:
+        status, cause = outcome(go)
         self._collect()
         found = self._trajectory(status, cause)
         give_back(self.system, self.workspace)
         return found
 
-    def _run(self, progress: Progress | None, max_steps: float, max_seconds: float, keep: Keep | None) -> str:
+    def limit_piece(self, max_steps: float) -> None:
+        """No piece goes on beyond the steps at which something is to be looked at."""
+        rule, steps = self.state.rule, self.state.tally[s.STEPS]
+        stops = [max_steps, *(one.look_at for one in (self.switching, self.watch) if one is not None)]
+        rule[s.PIECE] = max(min(rule[s.PIECE], min(stops) - steps), min(1.0, max_steps - steps))
+
+    def _run(
+        self, progress: Progress | None, max_steps: float, max_seconds: float, keep: Keep | None, driven: bool = False
+    ) -> str:
+        """`driven`: the first piece is done."""
         end = time.perf_counter() + max_seconds
         self._until_pause()
         told = 0.0
         while True:
             rule, tally, clock = self.state.rule, self.state.tally, self.state.clock
-            stops = [max_steps, *(one.look_at for one in (self.switching, self.watch) if one is not None)]
-            rule[s.PIECE] = max(min(rule[s.PIECE], min(stops) - tally[s.STEPS]), min(1.0, max_steps - tally[s.STEPS]))
             begun, before = time.perf_counter(), tally[s.STEPS]
-            self.workspace.drive()
+            if not driven:
+                self.limit_piece(max_steps)
+                self.workspace.drive()
+            driven = False
             code = self.workspace.drive.status
             self.system.raise_failure()
             fired = self._collect()
@@ -324,8 +352,7 @@ class PiecewiseRun:
 
     def _trajectory(self, status: str, cause: Exception | None) -> Trajectory:
         tally, clock = self.state.tally.tolist(), self.state.clock.tolist()
-        counts = [int(tally[k]) for k in (s.STEPS, s.REJECTED, s.EVALUATIONS, s.JACOBIANS, s.FACTORIZATIONS)]
-        statistics = Statistics(*counts, *(tally[k] for k in (s.H_FIRST, s.H_LAST, s.H_MIN, s.H_MAX)))
+        statistics = statistics_of(tally)
         chatter, bad = self.watch.found if self.watch else None, int(tally[s.BAD])
         message = _MESSAGES[status].format(
             name=self.method.name, t=clock[s.T], bad=bad, event=event_label(self.request.events, bad), error=in_words(cause),
@@ -335,6 +362,11 @@ class PiecewiseRun:
         final = clock[s.T], self.state.x.copy(), self.state.total.copy(), self.state.peak.copy()
         rows, events = joined(self.rows, self.system.n), self.found_events
         return Trajectory(*rows, status, message, self.name, events, statistics, *final, cause, switches, chatter, self.preparing)
+
+
+def statistics_of(tally: Sequence[float]) -> Statistics:
+    counts = [int(tally[k]) for k in (s.STEPS, s.REJECTED, s.EVALUATIONS, s.JACOBIANS, s.FACTORIZATIONS)]
+    return Statistics(*counts, *(tally[k] for k in (s.H_FIRST, s.H_LAST, s.H_MIN, s.H_MAX)))
 
 
 _MESSAGES = {

@@ -596,11 +596,11 @@ class Model(Shown):
 
     def coordinates(self, values: State) -> FloatArray:
         """q from {joint: value}, the rest neutral; "joint.coordinate" is one of several. Arrays pass through."""
-        return coordinates.filled(values, self.neutral(), lambda name: self._place_of(name, "q"), "q")
+        return self._filled(values, self.neutral(), "q")
 
     def speeds(self, values: State) -> FloatArray:
         """v from {joint: value}, the rest zero; "joint.speed" is one of several. Arrays pass through."""
-        return coordinates.filled(values, np.zeros(self.nv), lambda name: self._place_of(name, "v"), "v")
+        return self._filled(values, np.zeros(self.nv), "v")
 
     @suggesting
     def assemble(
@@ -644,6 +644,10 @@ class Model(Shown):
         return found
 
     # --- inside -----------------------------------------------------------------------------------------------------------
+    def _filled(self, values: State, default: FloatArray, of: Literal["q", "v"]) -> FloatArray:
+        single = coordinates.single_entries(self.structure, of) if isinstance(values, Mapping) else {}
+        return coordinates.filled(values, default, single, lambda name: self._place_of(name, of), of)
+
     def _place_of(self, name: str, of: Literal["q", "v"]) -> slice:
         """The entries of a joint, or of one of its coordinates."""
         found = coordinates.entries(self.structure, name, of)

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..backends.counting import Count, count_compiled
 from ..backends.fast_path import FastPath, fast_path
+from ..backends.runner import Runner
 from ..equations.assembly.loop_closure import off_by
-from ..equations.motion.sparse import SparseEquations
 from ..errors import MethodError, StateError
 from ..forms.solution import Solution
 from .actuation import actuated_speeds, check_produced, forces_of, least_multipliers, multipliers_of, without_carried
@@ -47,7 +47,14 @@ class ConstrainedSolver:
 
     @cached_property
     def fast_forward(self) -> FastPath:
-        return fast_path(self.code.solution("qdd") if self.code.solves else None, self.evaluator.threads)
+        return fast_path(self._runner(("qdd",)), self.evaluator.threads)
+
+    def _runner(self, outputs: tuple[str, ...], wrenches: bool = False) -> Runner | None:
+        """Code that answers whole questions: straight lines where there are any, elimination where the model is large and the
+        method has it; else None."""
+        if self.code.solves:
+            return self.code.solution(*outputs, wrenches=wrenches)
+        return self.equations.sparse.runner(outputs, wrenches) if self.equations.sparse and self.equations.is_sparse else None
 
     @cached_property
     def fast_inverse(self) -> FastPath:
@@ -58,19 +65,10 @@ class ConstrainedSolver:
         rows, n, single = self._states(at)
         if single and out is None and "wrench" not in rows and (done := self.fast_forward.row(rows)) is not None:
             return np.asarray(done)
-        if self.code.solves:
-            qdd = self.evaluator.run(self.code.solution("qdd", wrenches="wrench" in rows), rows, n)["qdd"]
-        elif self._by_elimination:
-            qdd = self._by_elimination.solve(rows, n, self.evaluator.threads)[0]
-        else:
-            qdd = self.state_by_state(rows, n)[0]
+        runner = self._runner(("qdd",), "wrench" in rows)
+        qdd = self.evaluator.run(runner, rows, n)["qdd"] if runner else self.state_by_state(rows, n)[0]
         self.check_finite(qdd, rows, single)
         return unbatch(qdd, single, out)
-
-    @property
-    def _by_elimination(self) -> SparseEquations | None:
-        """Loops over bodies and constraints, where the model is large and the method has them."""
-        return self.equations.sparse if self.equations.is_sparse else None
 
     def multipliers(self, at: At) -> np.ndarray:
         _, _, single, lam = self._multipliers(at)
@@ -97,9 +95,10 @@ class ConstrainedSolver:
 
     def solved(self, rows: Rows, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Accelerations, and multipliers of least norm; where they are eliminated one after another, least in another metric."""
-        if self._by_elimination:
-            return self._by_elimination.solve(rows, n, self.evaluator.threads)
         if not self.code.solves:
+            if runner := self._runner(("qdd", "lam"), "wrench" in rows):
+                found = self.evaluator.run(runner, rows, n)
+                return found["qdd"], found["lam"]
             qdd, lam, J = self.state_by_state(rows, n)
             return qdd, least_multipliers(J, lam)
         found = self.evaluator.run(self.code.solution("qdd", "lam", "independent", wrenches="wrench" in rows), rows, n)

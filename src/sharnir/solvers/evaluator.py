@@ -78,6 +78,23 @@ class Arguments:
             raise StateError(f"{shown}: expected {expected}{numbers_of(names)}, got {a.shape}")
         return a.reshape(-1, size) if size else a.reshape(a.shape[0] if a.ndim == 2 else 1, 0), a.ndim == 2
 
+    def plain(self, name: str, x: Any) -> Any:
+        """An input of one state as the fast path takes it; unchanged where that needs a closer look."""
+        kind = x.__class__
+        if kind is list or kind is tuple or (kind is np.ndarray and x.dtype.kind in "fiu"):
+            try:
+                a = np.asarray(x)
+            except ValueError:  # rows of different lengths
+                return x
+            return a.astype(float) if a.dtype.kind in "fiu" else x
+        if name == "t":
+            return float(x) if kind is int or kind is np.float64 else x
+        if name == "parameter":
+            return self._own_parameters[0] if x is None else x
+        if kind is dict or (x is None and name == "q"):
+            return self.model.coordinates(x) if name == "q" else self.model.speeds(x)
+        return x
+
     def wrenches(self, x: ArrayLike | Mapping[str, ArrayLike]) -> Row:
         """A wrench on every body, with a row of zeros for the base in front."""
         N = len(self.model.bodies)
@@ -175,7 +192,7 @@ def unbatch(found: np.ndarray, single: bool, out: np.ndarray | None) -> np.ndarr
 
 # --- programs evaluated on those arguments
 class Way(NamedTuple):
-    """Code that answers one question, and its fast path, which never applies to interpreted code and with wrenches."""
+    """Code that answers one question, and its fast path, which never applies to interpreted code."""
 
     runner: Runner
     fast: FastPath
@@ -211,6 +228,10 @@ class Evaluator:
         runner, fast = self.way(name, outputs, given.get("wrench") is not None)
         if given.get("parameter") is not None and "parameter" not in runner.inputs:
             self.arguments.parameters(given["parameter"])  # refused where the model has none
+        if out is None and given.get("wrench") is None:
+            done = fast.single(*[self.arguments.plain(key, given[key]) for key in fast.inputs])
+            if done is not None:
+                return _by_name(runner, done)
         rows, n, single = self.arguments.rows(given, runner.inputs)
         done = fast.row(rows) if single and out is None else None
         if done is not None:
@@ -254,8 +275,8 @@ class Evaluator:
         key = (name, outputs, wrenches)
         if key not in self._ways:
             runner: Runner = self._programs.runner(name, outputs, wrenches)
-            general = wrenches or self._programs.backend_of(name) == "python"
-            self._ways[key] = Way(runner, fast_path(None if general else runner, self.threads))
+            interpreted = self._programs.backend_of(name) == "python"
+            self._ways[key] = Way(runner, fast_path(None if interpreted else runner, self.threads))
         return self._ways[key]
 
     def parameters(self, given: Parameters) -> np.ndarray:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.grouped import native_add, native_add_to_pairs, native_copy, native_rounded, native_take
+from ...backends.grouped_forces import finite
 from ...backends.loops import LoopRunner, exact_program, grouped_forces
 from ...backends.run import Values, evaluate
 from ...dialect.cache import Cache
@@ -40,7 +41,7 @@ class SparseEquations:
         self.rows: BodyRows = body_rows(model)
         self.structure = closed_structure(model)
         self.share = share_of(model)
-        self._idle: dict[bool, list[tuple[dict[str, np.ndarray], list[Native]]]] = {}
+        self._runners: dict[tuple[tuple[str, ...], bool], Elimination] = {}
 
     # --- on generic scalars ---------------------------------------------------------------------------------------------
     def trace(self, values: Values, dtype: type) -> RowsOnBodies:
@@ -80,7 +81,7 @@ class SparseEquations:
         if decay is not None:
             rows = DriftingRows(at["gamma"], at["g"], at["row rate"], decay)
             natives.append(bind_kernel(decaying, rows, store=self.store))
-        return [*natives, *self._forward["wrench" in at].chain(at)]
+        return [*natives, *self.forward_loops["wrench" in at].chain(at)]
 
     def projection(self, at: Mapping[str, np.ndarray]) -> list[Native]:
         """Native functions that project the state in q and v, in place. (L8), (L9)"""
@@ -102,7 +103,7 @@ class SparseEquations:
         return native_copy([(x, y[: len(x)]), (zeros, y[len(x) :])], self.store)
 
     @cached_property
-    def _forward(self) -> dict[bool, LoopRunner]:
+    def forward_loops(self) -> dict[bool, LoopRunner]:
         """Without and with wrenches."""
         none: Any = {"wrench": np.zeros(6 * (self.structure.nb + 1))}
         return {given: self._runner(FORWARD, {} if given else none) for given in (False, True)}
@@ -114,38 +115,41 @@ class SparseEquations:
     def _runner(self, program: Program, constant: dict[str, Any]) -> LoopRunner:
         return LoopRunner(program, self.structure, constant={**constant, "share": [self.share]}, store=self.store)
 
-    # --- compiled: many -----------------------------------------------------------------------------------------------------
-    def solve(self, given: Mapping[str, np.ndarray], n: int, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Accelerations (n, nv) and multipliers (n, m) of rows of states: q, v, tau, t, and where there are any wrench and
-        parameter; each (n, …) or (1, …)."""
-        if n == 1:
-            return self._solve_one(given)
+    # --- compiled: questions ------------------------------------------------------------------------------------------------
+    def runner(self, outputs: tuple[str, ...] = ("qdd", "lam"), wrenches: bool = False) -> Elimination:
+        """Accelerations "qdd" and multipliers "lam" from q, v, tau, t, and where there are any wrench and parameter."""
+        if (outputs, wrenches) not in self._runners:
+            self._runners[outputs, wrenches] = Elimination(self, outputs, wrenches)
+        return self._runners[outputs, wrenches]
+
+
+class Elimination:
+    """The solution by elimination as a runner: one state by native functions in a row, many on lanes."""
+
+    def __init__(self, equations: SparseEquations, outputs: tuple[str, ...], wrenches: bool) -> None:
+        s, self.equations = equations.structure, equations
+        self.inputs = {"q": s.nq, "v": s.nv, "tau": s.nv}
+        self.inputs |= {"wrench": 6 * (s.nb + 1)} if wrenches else {}
+        self.inputs |= {"parameter": len(s.parameters)} if s.parameters else {}
+        self.inputs["t"] = 1
+        sizes = {"qdd": s.nv, "lam": len(equations.rows)}
+        self.outputs: dict[str, tuple[int, ...]] = {name: (sizes[name],) for name in outputs}
+
+    def chain(self, arrays: Mapping[str, np.ndarray], threads: int = 1) -> list[Native]:
+        """One state, in these arrays."""
+        at = self.equations.allocate({name: x for name, x in arrays.items() if name != "check"})
+        return [*self.equations.chain(at), *finite(arrays, self)]
+
+    def run(self, n: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], threads: int = 1) -> None:
+        """n states: inputs (n, size) or (1, size)."""
+        given = dict(zip(self.inputs, inputs, strict=True))
         q, v = (np.broadcast_to(given[name], (n, given[name].shape[1])) for name in ("q", "v"))
         t = np.broadcast_to(given["t"], (n, 1))
-        found = self.rows.evaluate(q, v, t, given.get("parameter"), ("gamma", "K"))
-        runner, rows = self._forward["wrench" in given], {**given, **found}
-        out = {"qdd": np.empty((n, self.structure.nv)), "lam": np.empty((n, len(self.rows)))}
-        out |= {"inverse": np.empty_like(out["lam"])}
-        inputs = [np.ascontiguousarray(rows[name], dtype=float) for name in runner.inputs]
-        runner.run(n, inputs, [out[name] for name in runner.outputs], threads)
-        return out["qdd"], out["lam"]
-
-    def _solve_one(self, given: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Solution by native functions bound once, to arrays that one caller uses at a time."""
-        idle = self._idle.setdefault("wrench" in given, [])
-        try:
-            at, natives = idle.pop()
-        except IndexError:
-            at = self.allocate({name: np.zeros(x.shape[1]) for name, x in given.items()})
-            natives = self.chain(at)
-        own = {"parameter": np.array([list(self.structure.parameters.values())], dtype=float)}
-        for name, x in {**own, **given}.items():
-            at[name][:] = x[0]
-        for native in natives:
-            native()
-        found = at["qdd"][None].copy(), at["lam"][None].copy()
-        idle.append((at, natives))
-        return found
+        found = self.equations.rows.evaluate(q, v, t, given.get("parameter"), ("gamma", "K"))
+        runner, rows = self.equations.forward_loops["wrench" in given], {**given, **found}
+        wanted = dict(zip(self.outputs, outputs, strict=True))
+        out = [wanted[name] if name in wanted else np.empty((n, *shape)) for name, shape in runner.outputs.items()]
+        runner.run(n, [np.ascontiguousarray(rows[name], dtype=float) for name in runner.inputs], out, threads)
 
 
 # --- in double-double arithmetic

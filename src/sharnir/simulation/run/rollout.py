@@ -133,10 +133,10 @@ def rollout(
     )
     prepared = Prepared(model, options)
     d, model = prepared.d, prepared.model
-    _check_together(prepared)
+    check_together(prepared, "rollout")
     rows, many = Arguments(model).parameters(with_states(model, parameters, states))
     values = None if not rows.shape[1] else rows if many else rows[0]  # (P,), or (B, P) where trajectories differ
-    q, v = _states(d, q0, v0, grid.t0, values, (fixed or []) if truth(nearest, "nearest") else fixed)
+    q, v = states_of(d, q0, v0, grid.t0, values, (fixed or []) if truth(nearest, "nearest") else fixed)
     own = None if values is None else np.atleast_2d(values)[0]
     said = warn_of_shapes(d, q[0], v[0], grid.t0, np.zeros(model.nv), own)
     too_long = warn_of_elastic_steps(d, q, grid.t0, own, grid.step, integrator)
@@ -145,16 +145,7 @@ def rollout(
             f"{len(q)} trajectories of {grid.count} steps need {beyond}; store fewer rows (every=…), or roll out in parts"
         )
     forces = LaneForces(model, grid, name, given, controllers, len(q), values)
-    span = max(grid.duration, grid.step)
-    laws = prepared.stabilisations(q, v, np.zeros(model.nv), grid.t0, span, grid.step, values)
-    threads = max(1, min(threads, -(-len(q) // host_lanes())))
-    vectors = min(MOST_CHUNK, max(CHUNK, NEAREST // max(model.nq + model.nv, 1)))
-    width = min(vectors * host_lanes(), max(host_lanes(), -(-len(q) // threads)))  # trajectories of a batch
-    batches = []
-    for a, b in pairwise([*range(0, len(q), width), len(q)]):
-        held = None if forces.held is None else forces.held[a:b]
-        own = values[a:b] if values is not None and values.ndim == 2 else values
-        batches.append(Batch(prepared, grid, laws[a:b], q[a:b], v[a:b], held, own))
+    batches = batches_of(prepared, grid, q, v, forces.held, values, threads)
     begun = time.perf_counter()
     with ProgressBar(progress, f"{len(q)} × {model.name}", grid.t0 + grid.duration, grid.t0, "t = {:.3g} s") as bar:
         status, cause = outcome(partial(_run, batches, grid, forces, threads, bar))
@@ -168,6 +159,23 @@ def rollout(
         if not said:
             warn_of_shapes_in_motion(result, own)
     return result
+
+
+def batches_of(
+    prepared: Prepared, grid: FixedSteps, q: np.ndarray, v: np.ndarray, held: np.ndarray | None, values: np.ndarray | None,
+    threads: int,
+) -> list[Batch]:  # fmt: skip
+    """The trajectories from (q, v) in batches whose states stay in the nearest cache, at least one for each thread."""
+    model = prepared.model
+    laws = prepared.stabilisations(q, v, np.zeros(model.nv), grid.t0, max(grid.duration, grid.step), grid.step, values)
+    threads = max(1, min(threads, -(-len(q) // host_lanes())))
+    vectors = min(MOST_CHUNK, max(CHUNK, NEAREST // max(model.nq + model.nv, 1)))
+    width = min(vectors * host_lanes(), max(host_lanes(), -(-len(q) // threads)))  # trajectories of a batch
+    batches = []
+    for a, b in pairwise([*range(0, len(q), width), len(q)]):
+        own = values[a:b] if values is not None and values.ndim == 2 else values
+        batches.append(Batch(prepared, grid, laws[a:b], q[a:b], v[a:b], None if held is None else held[a:b], own))
+    return batches
 
 
 def _run(batches: Sequence[Batch], grid: FixedSteps, forces: LaneForces, threads: int, bar: ProgressBar) -> str:
@@ -212,18 +220,18 @@ def _result(
     return replace(result, tau=result.tau + prepared.law(s.t, s.q, s.v, s.parameters).reshape(v.shape))
 
 
-def _check_together(prepared: Prepared) -> None:
+def check_together(prepared: Prepared, caller: str) -> None:
     """Refuse methods whose trajectories cannot go through all steps together."""
     d, f = prepared.d, prepared.d.formulation
     if f.method.program is None or f.method.iterates:
         raise MethodError(
-            f"rollout needs a compiled method that gives accelerations and remembers nothing; {d.method!r} is none: "
+            f"{caller} needs a compiled method that gives accelerations and remembers nothing; {d.method!r} is none: "
             "try 'separate' or 'composite'"
         )
     constrained = f.constrained
     if constrained and (constrained.form or (f.requested != "python" and (f.requested == "loops" or not constrained.is_small))):
         raise MethodError(
-            f"rollout of a model with constraints needs straight-line code; model {d.model.name!r} with its "
+            f"{caller} of a model with constraints needs straight-line code; model {d.model.name!r} with its "
             f"{len(constrained.table)} rows by method {d.method!r} on backend {f.requested!r} has none: simulate its "
             "motions one by one"
         )
@@ -234,7 +242,7 @@ def _check_together(prepared: Prepared) -> None:
         )
 
 
-def _states(
+def states_of(
     d: Dynamics, q0: ArrayLike, v0: ArrayLike | None, t0: float, parameters: np.ndarray | None, fixed: Sequence[str] | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows of coordinates and speeds, checked, quaternions normalized, loops assembled; one start may serve for many values of

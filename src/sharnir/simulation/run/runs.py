@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ...integrate.trajectory import Event as Root
 from ...model.copying import with_limits
 from ...model.events import Event
 from ...model.model import Model
+from ...model.per_structure import per_structure
 from ...model.settings import ACT
 from ...model.states import check_model
 from ...model.validity import beyond_validity, warn_of_deformation
@@ -49,7 +51,7 @@ class Runs(Prepared):
     """
 
     def __init__(self, model: Model, options: CompiledOptions | None = None, many: bool = False) -> None:
-        """`many`: it pays to compile what a single run interprets, and to remember starts."""
+        """`many`: it pays to compile what a single run interprets."""
         options = CompiledOptions() if options is None else options
         model = check_model(model, "simulate")
         given, self.impacts = divided(options.events)
@@ -59,10 +61,14 @@ class Runs(Prepared):
         super().__init__(model, options, own_events, with_contacts(model, self.impacts) if self.impacts else model)
         if many and self.table is not None:
             self.table.compile()
-        self._starts: dict[object, StartState] | None = {} if many else None
+        self._starts: dict[object, StartState] = {}
         self.contacts = Contacts.of(self.model, self.impacts, self.table.rows) if self.impacts and self.table else None
         self.gaps = gap_events(self.model.structure) if self.chosen.adaptive and not len(options.sensitivities) else []
         self._motions: dict[object, MotionSystem] = {}
+        self._begun = False
+
+    def begin_anew(self) -> None:
+        """Say again what is said once for all runs."""
         self._begun = False
 
     def run(self, options: RunOptions, begun: float | None = None) -> Result:
@@ -131,8 +137,6 @@ class Runs(Prepared):
 
     def start(self, asked: Given, t0: float, values: np.ndarray) -> StartState:
         """The state where a run starts, assembled once for all that start alike and whose constraints read equal parameters."""
-        if self._starts is None:
-            return super().start(asked, t0, values)
         read = b"" if self.table is None else values[self.table.reads].tobytes()
         key = (*map(_hashable, asked), t0, read)
         if key not in self._starts:
@@ -175,6 +179,39 @@ class Runs(Prepared):
         if not self.d.formulation.method.iterates:
             self._motions[key] = motion
         return motion
+
+
+# --- the runs of `simulate`, which a model keeps for the next call
+MOST_KEPT = 4
+"""Kinds of runs of one model that are kept."""
+
+
+@contextmanager
+def borrowed(model: Model, options: CompiledOptions) -> Iterator[Runs]:
+    """Runs with these options: those of an earlier call, unless they are in use or call functions of the user, else new ones."""
+    check_model(model, "simulate")
+    own = (options.law, options.control, options.events, options.sensitivities)
+    if any(x is not None and not (hasattr(x, "__len__") and not len(x)) for x in own) or not model.parts.bodies:
+        yield Runs(model, options)
+        return
+    decay = options.decay if options.decay is None else tuple(np.ravel(options.decay).tolist())
+    key = (
+        options.method, options.backend, options.threads, options.integrator, options.limits, options.stabilisation, decay,
+        options.balance,
+    )  # fmt: skip
+    idle = _idle(model)
+    runs = idle.pop(key, None) or Runs(model, options)
+    runs.begin_anew()
+    yield runs
+    if not runs.d.formulation.method.iterates:
+        while len(idle) >= MOST_KEPT:
+            idle.pop(next(iter(idle)), None)
+        idle[key] = runs
+
+
+@per_structure
+def _idle(model: Model) -> dict[object, Runs]:
+    return {}
 
 
 def _hashable(x: Any) -> object:

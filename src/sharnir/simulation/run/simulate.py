@@ -19,7 +19,7 @@ from ..results.result import Result
 from ..results.storage import PathLike
 from .checks import Tau
 from .options import RunOptions, split
-from .runs import Runs
+from .runs import borrowed
 
 
 @suggesting
@@ -97,4 +97,5 @@ def simulate(
     given = {name: x for name, x in locals().items() if name != "model"}
     begun = time.perf_counter()
     compiled, one = split(given, RunOptions)
-    return Runs(model, compiled).run(one, begun)
+    with borrowed(model, compiled) as runs:
+        return runs.run(one, begun)

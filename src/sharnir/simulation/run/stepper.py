@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from math import isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...equations.assembly.start import Start, StartState
 from ...errors import SimulationError, StateError, brief, no_such, suggesting, suggestion
-from ...integrate import run
-from ...integrate.trajectory import EventRecord, Rows, Statistics, Trajectory, joined
+from ...integrate.short_runs import ShortRuns
 from ...model.copying import with_limits
 from ...model.events import Event
 from ...model.model import Model
@@ -26,10 +24,30 @@ from ..control.joint_laws import JointLaw
 from ..events.events import Changes
 from ..results.records import ByName
 from ..results.result import Result
-from .checks import Tau, check_events, check_resolution, check_step, choice, number
+from .checks import Tau, check_events, check_resolution, check_step, choice, number, whole
+from .lanes import SimulationBatch
 from .options import MotionOptions, split
 from .outcome import failure, make_result, root_cause
 from .preparation import Prepared, state_at, tolerances
+
+
+class Alone:
+    """One at a time: a second thread, or a call from within the first, is refused."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._turn = name, [None]
+
+    def __enter__(self) -> None:
+        try:
+            self._turn.pop()  # of two threads one gets it
+        except IndexError:
+            raise StateError(
+                f"{self._name!r}: this Simulation is at work already, in another thread or around a function it calls; "
+                "give each thread a Simulation of its own"
+            ) from None
+
+    def __exit__(self, *_: object) -> None:
+        self._turn.append(None)
 
 
 @dataclass(frozen=True)
@@ -43,8 +61,6 @@ class SimulationState(ByName):
     states: Mapping[str, float] = field(default_factory=dict)
     """States of forces and controllers by name."""
 
-
-COUNTS = ("steps", "rejected", "evaluations", "jacobians", "factorizations")
 
 SETTABLE = ("tau", "parameters", "states")
 """Attributes that may be set between steps."""
@@ -116,17 +132,21 @@ class Simulation:
         self._motion = prepared.motion(begin, how, self._events, controlled=True)
         self._record = truth(record, "record")
         self._tolerances = tolerances(options.atol, self._motion)
-        self._turn = [None]
+        self._alone = Alone(user_model.name)
         self._ready = time.perf_counter() - begun
         self._begin(begin.state, begin.t)
 
     def _begin(self, start: StartState, t: float) -> None:
         m = self._motion
         self._changes = Changes(m, 1.0)
-        self._roots = [self._changes.root(event, k) for k, event in enumerate(self._events)]
+        options, compiled = self._options, self._prepared.options
         self._t, self._x = t, state_at(m, start, t, m.parameters[len(self.model.parameters) :])
         self._base, self._dt, self._count = t, np.nan, 0
-        self._runs = ShortRuns(t, self._x)
+        self._runs = ShortRuns(
+            m.system, t, self._x, compiled.integrator, compiled=compiled.backend != "python", record=self._record,
+            events=[self._changes.root(event, k) for k, event in enumerate(self._events)], rtol=options.rtol,
+            atol=self._tolerances, step=options.step, max_step=options.max_step,
+        )  # fmt: skip
         self._wall, self._start_state = 0.0, start
         vars(self)["status"] = "done"
 
@@ -148,7 +168,7 @@ class Simulation:
     def state(self) -> SimulationState:
         """The present state."""
         m = self._motion
-        q, v, z, _ = m.seen(self._t, self._x.copy())
+        q, v, z, _ = m.seen(self._t, self._x) if m.momenta else m.split(self._x)
         return SimulationState(self.model, self._t, q, v, self._view("states", m.structure.states, z))
 
     def _view(self, what: str, names: Iterable[str], values: np.ndarray) -> ParameterView:
@@ -161,7 +181,9 @@ class Simulation:
 
     @tau.setter
     def tau(self, tau: Tau | None) -> None:
-        self._motion.tau[:] = check_tau(self.model, tau)
+        held = self._motion.tau
+        plain = type(tau) is np.ndarray and tau.dtype == held.dtype and tau.shape == held.shape and isfinite(tau @ tau)
+        held[:] = tau if plain else check_tau(self.model, tau)
 
     @property
     def parameters(self) -> Mapping[str, float]:
@@ -193,34 +215,27 @@ class Simulation:
         self._x = self._changes.set_parameters("Simulation", given[0], self._t, self._x, given[1], "Simulation")
 
     # --- going on -----------------------------------------------------------------------------------------------------------
-    def step(self, dt: float) -> SimulationState:
-        """Go on for `dt` seconds with the joint forces as they are; returns the new state. One call at a time."""
-        with self._alone():
-            if dt != self._dt:  # steps of one length are counted: they do not drift
-                seconds = number(dt, "dt", "a number of seconds")
-                if not 0.0 < seconds < np.inf:
-                    raise StateError(f"dt: expected a positive number of seconds, got {dt}")
-                check_resolution(self._t, dt=seconds)
-                self._base, self._dt, self._count = self._t, seconds, 0
+    def step(self, dt: float | None = None, times: int = 1) -> SimulationState:
+        """Go on for `dt` seconds, so many times, with the joint forces as they are; returns the new state, whose arrays are read
+        only. `dt` is by default the `step` of a method of fixed step. All times are one call of machine code and one row of the
+        result. One call at a time."""
+        with self._alone:
+            if dt != self._dt or times != 1:  # steps of one length are counted: they do not drift
+                self._check_length(dt, times)
             m, begun = self._motion, time.perf_counter()
-            if not np.isfinite(m.tau).all():
+            if not isfinite(m.tau @ m.tau):
                 check_tau(self.model, m.tau)
             if self._record:
                 self._changes.force(self._t)
-            end = self._base + (self._count + 1) * self._dt
-            options, compiled = self._options, self._prepared.options
-            y = run(
-                m.system, self._x, self._t, end, compiled.integrator, every=0, strict=False, events=self._roots,
-                rtol=options.rtol, atol=self._tolerances, step=options.step, max_step=options.max_step,
-                compiled=compiled.backend != "python",
-            )  # fmt: skip
-            self._t, self._x, vars(self)["status"] = y.final_t, y.final_x, y.status
-            self._count += 1
+            runs = self._runs
+            self._count += times
+            y = runs.go(self._x, self._base + self._count * self._dt)
+            self._t, self._x, vars(self)["status"] = runs.t, runs.x, runs.status
+            self._wall += time.perf_counter() - begun
+            if y is None:
+                return self.state
             if y.status != "done":
                 self._dt = np.nan
-            if self._record:
-                self._runs.add(y)
-            self._wall += time.perf_counter() - begun
             if not y.ok and y.status != "interrupted":
                 message = failure(m, y, self._changes)
                 text = f"{self.model.name!r}: {message}"
@@ -229,19 +244,20 @@ class Simulation:
                 raise KeyboardInterrupt
             return self.state
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        try:
-            turn = self._turn.pop()  # of two threads one gets it
-        except IndexError:
+    def _check_length(self, dt: float | None, times: int) -> None:
+        dt = self._options.step if dt is None else dt
+        if dt is None:
             raise StateError(
-                f"{self.model.name!r}: this Simulation is at work already, in another thread or around a function it calls; "
-                "give each thread a Simulation of its own"
-            ) from None
-        try:
-            yield
-        finally:
-            self._turn.append(turn)
+                f"dt: give the seconds to go on for; integrator {self._prepared.chosen.name!r} chooses its own steps"
+            )
+        whole(times, "times", 1)
+        if dt == self._dt:
+            return
+        seconds = number(dt, "dt", "a number of seconds")
+        if not 0.0 < seconds < np.inf:
+            raise StateError(f"dt: expected a positive number of seconds, got {dt}")
+        check_resolution(self._t, dt=seconds)
+        self._base, self._dt, self._count = self._t, seconds, 0
 
     def reset(
         self,
@@ -255,7 +271,7 @@ class Simulation:
     ) -> SimulationState:
         """Begin anew, from here or, where nothing is given, from where it began first; joint forces, parameters and states too.
         What was recorded is dropped."""
-        with self._alone():
+        with self._alone:
             m, first = self._motion, self._first
             t = first.t if t0 is None else check_time(t0)
             asked = first.asked if q0 is None and v0 is None else (q0, v0, first.asked[2])
@@ -265,44 +281,19 @@ class Simulation:
             self._begin(self._prepared.start(asked, t, values), t)
             return self.state
 
+    def batch(self, n: int, parameters: Mapping[str, ArrayLike] | None = None, threads: int = 1) -> SimulationBatch:
+        """n simulations that begin as this one first did, side by side on the lanes of the processor; for methods of fixed step.
+        `parameters`: {name: (n,)}, of each simulation its own."""
+        return SimulationBatch(self._prepared, self._first, self._options.step, n, parameters, threads)
+
     def result(self) -> Result:
         """The motion since the start: a row for every step, and for every event that changed the state."""
         if not self._record:
             raise StateError("this Simulation was made with record=False: it has kept no rows")
-        y = self._runs.whole(self._prepared.options.integrator)
+        y = self._runs.whole()
         result = make_result(self._motion, y, self._changes, self._ready, self._wall, given_times=False)
         result.start = self._start_state
         return result
 
     def __repr__(self) -> str:
         return f"Simulation({self.model.name!r}, t = {self._t:g} s, {self.status})"
-
-
-# --- short runs, one after the other, as one
-class ShortRuns:
-    """The joined output of runs that continue one another from (t, x)."""
-
-    def __init__(self, t: float, x: np.ndarray) -> None:
-        self.rows: list[Rows] = [(np.array([t]), x[None].copy())]
-        self.events: list[EventRecord] = []
-        self.statistics, self.total = Statistics(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0), np.zeros(0)
-        self.last: Trajectory | None = None
-
-    def add(self, y: Trajectory) -> None:
-        """A run from where the last ended, with rows at its start and its end."""
-        self.rows.append((y.t[1:], y.x[1:]) if len(y.t) > 1 else (np.array([y.final_t]), y.final_x[None]))
-        self.events += y.events
-        a, b = self.statistics, y.statistics
-        if self.last is None:
-            self.statistics, self.total = b, y.report_total
-        else:
-            sums: dict[str, Any] = {name: getattr(a, name) + getattr(b, name) for name in COUNTS}
-            sums |= {"min_step": min(a.min_step, b.min_step), "max_step": max(a.max_step, b.max_step)}
-            self.statistics, self.total = replace(b, first_step=a.first_step, **sums), self.total + y.report_total
-        self.last = y
-
-    def whole(self, method: str) -> Trajectory:
-        t, x = joined(self.rows, self.rows[0][1].shape[1])
-        if self.last is None:
-            return Trajectory(t, x, "done", f"at its start, t = {t[-1]:g}", method, [], self.statistics, float(t[-1]), x[-1])
-        return replace(self.last, t=t, x=x, events=self.events, statistics=self.statistics, report_total=self.total)

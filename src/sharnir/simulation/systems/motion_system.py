@@ -190,8 +190,13 @@ class MotionSystem(ABC):
 
     def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Coordinates, speeds (momenta), states of forces and work from states (…, size) of one trajectory."""
-        at = np.cumsum([self.nq, self.nv, self.nz])
-        return x[..., : at[0]], x[..., at[0] : at[1]], x[..., at[1] : at[2]], x[..., at[2] : self.row_size]
+        a, b, c, end = self._cuts
+        return x[..., :a], x[..., a:b], x[..., b:c], x[..., c:end]
+
+    @cached_property
+    def _cuts(self) -> tuple[int, int, int, int]:
+        at = self.nq + self.nv
+        return self.nq, at, at + self.nz, self.row_size
 
     def with_states(self, parameters: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Rows of parameters (…, P) with these states of forces at their end."""
