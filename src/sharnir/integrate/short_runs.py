@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial, reduce
 from typing import Any
@@ -33,7 +34,9 @@ class ShortRuns:
         self._record, self._method = record, integrator(method)
         self._tallies: list[tuple[np.ndarray | Statistics, np.ndarray]] = []
         self._options = {**options, "every": 0, "events": list(options.get("events", ()))}
-        self._run = partial(run, system, method=method, compiled=compiled, strict=False, **self._options)
+        self._run: Callable[..., Trajectory] = partial(
+            run, system, method=method, compiled=compiled, strict=False, **self._options
+        )
         self._prepared: PiecewiseRun | None = None
         self._at_once = compiled and self._method.entry is not None
 
