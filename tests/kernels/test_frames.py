@@ -279,7 +279,7 @@ def test_bad_input_is_named():
         (lambda: d.jacobian(q, "tip", None), sh.StateError, r"point: expected \(3,\) or \(B, 3\), got None"),
         (lambda: d.jacobian(q, "tip", (0.0, np.nan, 0.0)), sh.StateError, "point: 'y' is nan"),
         (lambda: d.jacobian(q, body, (0.0, np.inf, 0.0)), sh.StateError, "point: 'y' is inf"),
-        (lambda: d.acceleration(q, None, [1.0], "tip"), sh.StateError, r"a: expected \(3,\) or \(B, 3\), got \(1,\)"),
+        (lambda: d.acceleration(q, None, [1.0], "tip"), sh.StateError, r"a: expected \(3,\) or \(B, 3\), one .* got \(1,\)"),
         (lambda: d.velocity(q, [np.nan, 0, 0], "tip"), sh.StateError, "v: .* is nan"),
         (lambda: d.pose(q[:1], "tip"), sh.StateError, "q: expected"),
     )

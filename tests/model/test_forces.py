@@ -191,7 +191,7 @@ def test_every_method_and_form_feels_the_same_forces(armature):
     X = sh.matrices(model, s.q, s.v, s.t, s.wrenches)
     wanted = FORMS["extended"](X, s.tau)
     for name, solve in FORMS.items():
-        if armature and name.startswith("lagrange1"):
+        if armature and name in ("lagrange1", "lagrange1-banded"):  # they are those of [I]; (3.8) has rotors
             with pytest.raises(sh.MethodError, match="rotors"):
                 solve(X, s.tau)
             continue

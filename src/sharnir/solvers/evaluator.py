@@ -74,7 +74,7 @@ class Arguments:
                 raise StateError(f"t: expected {expected}, got {a.shape}")
             return a.reshape(-1, 1), a.ndim == 1
         if a.ndim not in (1, 2) or a.shape[-1] != size:
-            names = self.model.q_names if name == "q" else self.model.v_names if size == self.model.nv else []
+            names = self.model.q_names if name == "q" else self.model.v_names if name in ("v", "tau", "qdd", "p") else []
             raise StateError(f"{shown}: expected {expected}{numbers_of(names)}, got {a.shape}")
         return a.reshape(-1, size) if size else a.reshape(a.shape[0] if a.ndim == 2 else 1, 0), a.ndim == 2
 

@@ -191,7 +191,7 @@ def borrowed(model: Model, options: CompiledOptions) -> Iterator[Runs]:
     """Runs with these options: those of an earlier call, unless they are in use or call functions of the user, else new ones."""
     check_model(model, "simulate")
     own = (options.law, options.control, options.events, options.sensitivities)
-    if any(x is not None and not (hasattr(x, "__len__") and not len(x)) for x in own) or not model.parts.bodies:
+    if any(not (x is None or (isinstance(x, (tuple, list)) and not x)) for x in own) or not model.parts.bodies:
         yield Runs(model, options)
         return
     decay = options.decay if options.decay is None else tuple(np.ravel(options.decay).tolist())
