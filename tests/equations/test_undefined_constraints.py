@@ -10,7 +10,10 @@ from loop_models import STARTS
 from sharnir.forms.constraint_rows import constraint_rows
 from states import interpreted
 
-TEXT = r"constraint 'ground': touching is not finite at q = \[0., 0., 0., 1., .*t = 0: the axis of the disc is along the normal .*start upright \(q0=…\)"
+TEXT = (
+    r"constraint 'ground': touching is not finite at q = \[0., 0., 0., 1., .*t = 0: "
+    r"the axis of the disc is along the normal .*start upright \(q0=…\)"
+)
 """The disc lies flat in its neutral position: which of its points touches the ground?"""
 FLAT = sh.samples.rolling_disc
 
