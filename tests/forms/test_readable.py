@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 
 import numpy as np
@@ -15,7 +16,7 @@ from sharnir.forms.maggi import own_system
 from states import EPS, assert_close, forest, interpreted, random_state
 
 RIGID = (1, 4, 9, 12, 31)
-LISTED = re.findall(r"(?m)^    (\S*) +(\w+) +((?:N × )?\([^ ][^)]*?,[^)]*\)) ", sh.Matrices.__doc__ or "")
+LISTED = re.findall(r"(?m)^(\S*) +(\w+) +((?:N × )?\([^ ][^)]*?,[^)]*\)) ", inspect.getdoc(sh.Matrices) or "")
 
 
 def state_of(k: int) -> tuple[sh.Model, sh.Matrices, dict[str, np.ndarray]]:
