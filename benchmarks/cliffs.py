@@ -36,6 +36,7 @@ def step(name: str, m: sh.Model) -> Iterator[Measure]:
     """A step of 1 ms by rk4: in all, and over the same call of machine code."""
     sim = sh.Simulation(m, integrator="rk4", step=1e-3, record=False)
     sim.step(1e-3, 300)  # away from where it starts, which may be a singular position
+    sim.step(1e-3)
     prepared, filled = sim._runs._prepared, sim._runs._filled
     assert prepared is not None
     workspace, x, tau = prepared.workspace, sim._x.copy(), np.zeros(m.nv)
